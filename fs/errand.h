@@ -1,0 +1,15 @@
+/* One thread for what may take long and must not be done by a request thread: it runs
+ * errands one after the other, in the order they came. */
+#pragma once
+#include "fs/serve.h"
+
+struct errands;
+struct errand {
+	void (*run)(struct errand *e, struct serve *s);        /* frees e */
+	struct errand *next_;
+};
+int errands_start(struct serve *s, struct errands **ret) DL_MUST_CHECK;
+void errands_stop(struct errands *e);  /* what waits is run with s->stopping set */
+int errands_post(struct errands *e, struct errand *errand) DL_MUST_CHECK;      /* -EAGAIN: 64 wait */
+/* Stop flag for scans. */
+const _Atomic bool *errands_stopping(struct errands *e);

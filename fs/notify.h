@@ -1,0 +1,13 @@
+/* What the kernel must forget after a refresh: names and attributes of folders whose listing
+ * was replaced.  The only thread that calls notify_inval_*; fed by a queue, so that no
+ * request handler and no holder of a lock ever waits for the kernel's inode locks.
+ */
+#pragma once
+#include "fs/serve.h"
+
+struct notify;
+int notify_start(struct serve *s, struct notify **ret) DL_MUST_CHECK;
+void notify_stop(struct notify *n);
+const struct manifest_change *notify_change(struct notify *n);
+/* Wait until all that was queued is done, or the deadline; false: the deadline. */
+bool notify_drain(struct notify *n, uint64_t deadline);

@@ -1,0 +1,18 @@
+/* The page cache of the mount, driven by the engine: the sink of prefetch/engine.h.
+ *
+ * push: fuse_lowlevel_notify_store of a whole sample, on a push thread, never beyond its
+ * size, never in a request handler, no lock of ours held (libfuse#1153, #341).
+ * drop: POSIX_FADV_DONTNEED on the file opened through the mount; notify_inval_inode would
+ * also throw away the attributes and cost the next reader a GETATTR.
+ *
+ * Thread-safety: the sink's calls on any thread.
+ */
+#pragma once
+#include "fs/serve.h"
+
+struct push;
+int push_start(struct serve *s, unsigned threads, struct push **ret) DL_MUST_CHECK;
+void push_stop(struct push *p);        /* jobs that wait finish with -ESHUTDOWN */
+struct sink *push_sink(struct push *p);
+/* The mount can be opened from now on (for drops). */
+void push_mounted(struct push *p);

@@ -1,0 +1,51 @@
+/* Answering the kernel.  fs/ is the only folder that includes <fuse_lowlevel.h>.
+ *
+ * Threads of a serving process:
+ *
+ *     request threads   read a request, answer it from the manifest or the store; a READ
+ *                       whose bytes are not there is parked, not the thread
+ *     push threads      the page cache: notify_store, and dropping; nothing else may notify
+ *     notify thread     what the kernel must forget after a refresh
+ *     watch thread      opens, from fanotify or inotify
+ *     errand thread     what may take long: orders, refresh, scan, verify
+ *     planner, source   see prefetch/engine.h
+ *
+ * No lock of ours is held across a notify call or any other call into the kernel.
+ */
+#pragma once
+#include "config/config.h"
+#include "fs/shared.h"
+#include "prefetch/engine.h"
+
+struct fuse_session;
+
+struct serve_options {
+	const struct config *config;
+	struct manifest *manifest;
+	struct shared *shared;
+	const char *mountpoint;        /* absolute */
+	const char *state_file;        /* where the manifest is saved; NULL: nowhere */
+	uint64_t memory;               /* bytes, decided */
+	int fuse_fd;                   /* an open /dev/fuse of the mount */
+	bool replacement;              /* of a server that died */
+};
+
+/* All parts of a serving process; borrowed by each. */
+struct serve {
+	const struct serve_options *options;
+	struct manifest *manifest;
+	struct stats *stats;
+	struct fuse_session *session;
+	struct engine *engine;
+	struct push *push;
+	struct announce *announce;
+	struct notify *notify;
+	struct watch *watch;
+	struct errands *errands;
+	double entry_timeout, negative_timeout;        /* seconds */
+	_Atomic bool no_open;          /* OPEN is answered ENOSYS */
+	_Atomic bool stopping;
+};
+
+/* Serve until the mount ends or SIGTERM; the process's whole work.  Returns its exit code. */
+int serve_run(const struct serve_options *options);

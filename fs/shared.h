@@ -1,0 +1,27 @@
+/* What outlives a serving process: one shared mapping, made before the first fork.
+ *
+ * Written by whoever the comment names; read by all.  A server that takes over finds it as
+ * the dead one left it, so nothing here needs a lock to be consistent.
+ */
+#pragma once
+#include "base/stats.h"
+
+#define SHARED_INIT_MAX 4096
+#define SHARED_SPEC_MAX 4096
+
+struct shared {
+	struct stats stats;                    /* server: counters */
+	_Atomic int server_pid;                /* supervisor */
+	_Atomic bool answering;                /* server: INIT was answered */
+	_Atomic bool leaving;                  /* anyone: unmount was asked for */
+	_Atomic uint32_t init_len;             /* server: the kernel's INIT, for the next one */
+	uint8_t init[SHARED_INIT_MAX];
+	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
+	char specs[2][SHARED_SPEC_MAX];        /* "" : the configuration's */
+	char error[256];                       /* server: why the start failed, for the parent */
+};
+
+int shared_new(struct shared **ret) DL_MUST_CHECK;
+void shared_free(struct shared *s);
+void shared_set_spec(struct shared *s, const char *spec);
+const char *shared_spec(const struct shared *s);

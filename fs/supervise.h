@@ -1,0 +1,16 @@
+/* Restart without a trace: a small parent keeps /dev/fuse and the shared mappings, a child
+ * serves.  If the child dies otherwise than by its own decision, another one takes over; it
+ * is given the kernel's INIT again and asks with FUSE_NOTIFY_RESEND (kernel 6.9 and newer)
+ * for the requests that the dead one had taken.  On older kernels the mount is ended and
+ * made again.  More than 10 deaths within 10 s: unmount and give up.
+ *
+ * SIGTERM, SIGINT, SIGHUP to either: the server leaves, the mount is detached, both are gone
+ * within 5 s; a second SIGTERM: at once.
+ */
+#pragma once
+#include "fs/mount.h"
+#include "fs/serve.h"
+
+/* Runs until the mount is gone.  ready_fd: gets one byte 0 once the mount answers, or an
+ * error sentence; then it is closed.  -1: nobody waits.  Returns the exit code. */
+int supervise_run(struct serve_options *options, struct mount *mount, int ready_fd);

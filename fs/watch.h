@@ -1,0 +1,35 @@
+/* A fact for each open, from the best of what the machine allows.
+ *
+ *     fanotify  a mark on the mount's filesystem: every open, with its pid; CAP_SYS_ADMIN
+ *     inotify   a watch on each folder: every open, no pid
+ *     open      the OPEN request itself: pid, one round trip an open
+ *     off       nothing but late reads
+ *
+ * A watcher never blocks a reader: its queue overflows instead, which is a fact as well.
+ * Opens by dlfs itself (its pid and its threads) are left out.  The node of a fanotify event
+ * comes from name_to_handle_at() on its descriptor, which asks nobody.
+ */
+#pragma once
+#include "fs/serve.h"
+
+struct watch;
+struct watch_ops {
+	const char *name;
+	int (*start)(struct watch *w); /* -EPERM, -ENOSPC, …: try the next kind */
+	void (*folder)(struct watch *w, node_id folder);       /* was listed; optional */
+	void (*stop)(struct watch *w);
+};
+struct watch {
+	const struct watch_ops *ops;
+	struct serve *serve;
+	void *own;
+};
+extern const struct watch_ops watch_fanotify, watch_inotify, watch_open, watch_off;
+
+/* Call once the mount answers (the mark goes through it).  Picks by options->config->observe.
+ * An explicit kind that is not allowed: its error, with a line in the log that says the cure. */
+int watch_start(struct serve *s, struct watch **ret) DL_MUST_CHECK;
+void watch_stop(struct watch *w);
+void watch_folder(struct watch *w, node_id folder);
+/* An open of a node, by pid (0: unknown). */
+void watch_opened(struct serve *s, node_id node, uint32_t pid);

@@ -1,0 +1,98 @@
+/* The engine carries the plan out and owns the threads of prefetch (a source has its own).
+ *
+ *     opens, reads ──facts──► planner thread: tracker → plan ──steps──► source, sink
+ *
+ * planner  owns tracker and plan; everybody else posts facts to its mailbox
+ * source   calls done() on its threads: bytes go into the store, a fact to the planner
+ * sink     (fs/) pushes bytes into the page cache on its own threads
+ *
+ * A sample that was fetched ahead is handed to the sink if the kernel knows its inode;
+ * otherwise its bytes wait in the store, and engine_known() hands them over later.  Bytes
+ * leave the store once they are pushed.
+ *
+ * Memory: room of the plan + a reserve for late reads and big files (an eighth), together
+ * never above the limit.  A late read waits for its part of the reserve.
+ *
+ * Thread-safety: every call on any thread, except start and stop.
+ */
+#pragma once
+#include "base/stats.h"
+#include "prefetch/plan/plan.h"
+#include "prefetch/source/source.h"
+#include "prefetch/store/store.h"
+
+struct engine;
+
+/* Where pushed bytes go.  Both return at once; the job is done later on a thread of the
+ * sink, which then calls finished() exactly once (and not inside push/drop). */
+struct sink_job {
+	sample_id id;
+	struct entry *entry;           /* push: pinned until finished(); NULL: a drop */
+	int result;                    /* 0; -ENOENT: the kernel does not know this inode */
+	void (*finished)(struct sink_job *j);
+	struct sink_job *next_;
+	uint64_t stamp_;
+};
+struct sink {
+	void (*push)(struct sink *s, struct sink_job *j);
+	void (*drop)(struct sink *s, struct sink_job *j);
+};
+
+struct engine_options {
+	struct manifest *manifest;     /* all borrowed; they outlive the engine */
+	struct source *source;
+	struct sink *sink;
+	struct stats *stats;
+	uint64_t memory;               /* bytes, the bound */
+	uint64_t chunk;                /* files up to this are fetched whole */
+	uint32_t lead;                 /* samples; 0: adapts */
+	/* A file turned out to be another version than the manifest's (any thread, no lock). */
+	void (*stale)(void *context, sample_id id);
+	void *context;
+};
+
+int engine_start(const struct engine_options *options, struct engine **ret) DL_MUST_CHECK;
+/* Every waiter is woken (-ESHUTDOWN at worst); no thread of ours is left on return. */
+void engine_stop(struct engine *e);
+
+/* --- Facts ---------------------------------------------------------------------------- */
+void engine_opened(struct engine *e, sample_id id, uint32_t pid);
+void engine_known(struct engine *e, sample_id id);      /* the kernel has this inode now */
+void engine_overflow(struct engine *e);                 /* opens were lost */
+void engine_scanned(struct engine *e);                  /* the manifest is complete, or new */
+
+/* --- Reading -------------------------------------------------------------------------- */
+/* Which block holds this byte of the sample, and the block's first byte. */
+struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
+			  uint64_t *ret_start);
+/* Ask for a block.  1: *ret is pinned and ready.  0: w->wake() will run exactly once (perhaps
+ * before this returns).  Negative: it will not.  Never blocks.
+ * pid: who reads, for the read-ahead in big files.
+ */
+int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
+		struct entry **ret) DL_MUST_CHECK;
+/* The reader has the last byte of the block: it need not be held any longer. */
+void engine_read_to_end(struct engine *e, struct block b);
+
+/* --- Orders --------------------------------------------------------------------------- */
+/* Follow this spec from now on.  May read files and wait for the scan: not for a request
+ * thread.  `mountpoint` is taken off the paths of a list file.  -EINVAL and others with a
+ * sentence in reterr, and nothing has changed.
+ */
+int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+	DL_MUST_CHECK;
+void engine_epoch(struct engine *e, uint64_t epoch);
+
+/* What is believed now: for stats.json. */
+struct engine_report {
+	char spec[256];
+	enum tracker_state state;
+	uint64_t epoch, position, length;
+	struct plan_report plan;
+};
+void engine_report(struct engine *e, struct engine_report *ret);
+/* The running (false) or next (true) epoch, a path a line, escaped; empty while unknown. */
+int engine_order_text(struct engine *e, bool next, struct buf *ret) DL_MUST_CHECK;
+int engine_order_describe(struct engine *e, struct buf *ret) DL_MUST_CHECK;
+enum engine_where { WHERE_SOURCE, WHERE_MEMORY, WHERE_PAGE_CACHE };
+enum engine_where engine_where(struct engine *e, sample_id id);

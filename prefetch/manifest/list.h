@@ -1,0 +1,42 @@
+/* A list numbers the samples of a subtree as a training program does: index 0 … count-1.
+ * Immutable once made; reference counted, so that an order can outlive a refresh.
+ *
+ * LIST_IMAGE_FOLDER is torchvision's ImageFolder (0.10 and newer): classes are the folders
+ * directly below `root` by name; below each, folders by their whole path string, in each
+ * the files with an image extension (any case) by name; all compared as bytes.  So "a/b/1"
+ * comes before "a/b-c/2".  Symlinks to files or folders inside the source are followed as
+ * os.walk(followlinks=True) does when LIST resolves them (a link's target is the sample).
+ *
+ * LIST_PATHS: the same files sorted by their whole path as bytes (HF datasets, YOLO).
+ * LIST_NATURAL: timm's order, digits compared as numbers, letters lower-cased.
+ * LIST_ALL: every regular file, by whole path.
+ *
+ * Kept as runs of consecutive sample ids: a clean folder is one run, so index ↔ id is a
+ * binary search over folders and no memory per file.
+ *
+ * Thread-safety: made by one thread; afterwards read by all.
+ */
+#pragma once
+#include "prefetch/manifest/manifest.h"
+
+enum list_kind { LIST_IMAGE_FOLDER, LIST_PATHS, LIST_NATURAL, LIST_ALL, LIST_KINDS };
+struct list;
+
+/* Needs a finished scan (-EAGAIN before).  -ENOENT: no folder, or no such file below it. */
+int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list **ret)
+	DL_MUST_CHECK;
+struct list *list_ref(struct list *l);
+void list_unref(struct list *l);       /* NULL is fine */
+static inline void list_unrefp(struct list **l) { list_unref(*l); }
+
+uint32_t list_count(const struct list *l);
+sample_id list_at(const struct list *l, uint32_t index);        /* index < count */
+bool list_index(const struct list *l, sample_id id, uint32_t *ret_index);
+node_id list_root(const struct list *l);
+enum list_kind list_kind(const struct list *l);
+
+/* Folders below which a training program may well have its ImageFolder, likeliest first:
+ * the root; its children (train before the others); grandchildren.  Only folders that have
+ * sub-folders with images, or images.  Returns how many.
+ */
+size_t list_roots(struct manifest *m, node_id *ret, size_t max);

@@ -1,0 +1,143 @@
+/* What the dataset is: every name, size, time and mode, as the source had them when its
+ * folder was last read.
+ *
+ * Everything is in one address range that is reserved once, shared with child processes
+ * (MAP_SHARED) and never moves.  Records are appended and published with one atomic store;
+ * a published record never changes, except a folder's pointer to its newest listing.  So
+ * readers take no lock, a serving process that is replaced finds all as it was, and node
+ * numbers are the same afterwards.
+ *
+ *   folder   one directory: its attributes and its current listing (or none yet)
+ *   listing  what a folder held at one moment: `count` entries from `first` on, sorted by
+ *            name as bytes
+ *   entry    one name.  The entry number of anything that is not a folder is its sample_id:
+ *            dense, never reused, arithmetic both ways
+ *
+ * A folder that changed gets a new listing with new entries, so a changed file is a new
+ * sample with a new node: bytes of two versions are never mixed, and who still holds the
+ * old one is answered from the old record.
+ *
+ * Nodes (what the kernel calls them): folder f is f + 1 (the root is 1, FUSE_ROOT_ID);
+ * entry e that is not a folder is (1 << 32) + e.
+ *
+ * Cost: 48 bytes an entry and its name + 1; folders 96 bytes.
+ *
+ * Thread-safety: every call on any thread.  Calls marked [reads] may read directories of
+ * the source and so take as long as the source takes.
+ */
+#pragma once
+#include <sys/types.h>
+#include "base/buf.h"
+
+struct manifest;
+typedef uint64_t node_id;
+
+#define NODE_ROOT UINT64_C(1)
+#define NODE_FILES (UINT64_C(1) << 32)
+
+static inline bool node_is_folder(node_id node) { return node < NODE_FILES; }
+static inline node_id node_of_sample(sample_id id) { return NODE_FILES + id; }
+static inline sample_id node_sample(node_id node) { return (sample_id)(node - NODE_FILES); }
+
+struct attr {
+	node_id node;
+	uint64_t size;                 /* bytes; of a symlink: of its text; of a folder: 4096 */
+	uint64_t ino, dev;             /* the source's; dev is one number per device, not dev_t */
+	int64_t mtime_ns, ctime_ns;
+	uint32_t mode;                 /* with the type bits */
+	uint32_t uid, gid, nlink;
+};
+
+struct manifest_options {
+	const char *source;            /* absolute path of the dataset's folder */
+	size_t reserve;                /* address space, bytes; 0: a good value */
+};
+
+/* Reserve the range and read the root's own attributes.  Call before the first fork.
+ * -ENOTDIR, -ENOENT, -EACCES: of the source.
+ */
+int manifest_open(const struct manifest_options *options, struct manifest **ret) DL_MUST_CHECK;
+void manifest_close(struct manifest *m);
+
+/* Call once in a child that takes over from a dead one: what it was writing is abandoned. */
+void manifest_take_over(struct manifest *m);
+
+int manifest_root_fd(const struct manifest *m);         /* O_PATH; the manifest's */
+
+/* --- Asking --------------------------------------------------------------------------- */
+
+/* [reads] the folder if it has no listing yet.  -ENOENT, -ENOTDIR, -ESTALE: no such node. */
+int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct attr *ret)
+	DL_MUST_CHECK;
+int manifest_attr(const struct manifest *m, node_id node, struct attr *ret) DL_MUST_CHECK;
+
+/* Go through a listing.  A cookie names the entry after it in the listing it came from, so
+ * a reader that goes on after a refresh sees the old listing whole.  cookie 0 starts with
+ * the current listing.  1: *ret filled, go on with ret->cookie; 0: the end.
+ * [reads] if there is no listing yet.
+ */
+struct manifest_dirent {
+	const char *name;              /* the manifest's; valid as long as it is */
+	uint64_t cookie;
+	struct attr attr;
+};
+int manifest_next(struct manifest *m, node_id folder, uint64_t cookie,
+		  struct manifest_dirent *ret) DL_MUST_CHECK;
+
+/* Append the path below the root, without a leading slash ("" for the root). */
+int manifest_path(const struct manifest *m, node_id node, struct buf *ret) DL_MUST_CHECK;
+/* The node that has this path, resolving no symlinks.  [reads] */
+int manifest_resolve(struct manifest *m, const char *path, node_id *ret) DL_MUST_CHECK;
+int manifest_readlink(const struct manifest *m, node_id node, struct buf *ret) DL_MUST_CHECK;
+
+node_id manifest_parent(const struct manifest *m, node_id node);
+const char *manifest_name(const struct manifest *m, node_id node);
+
+/* Size of a regular file; false for anything else (folder, symlink, FIFO, no such entry). */
+bool manifest_sample(const struct manifest *m, sample_id id, uint64_t *ret_size);
+uint32_t manifest_entries(const struct manifest *m);    /* all sample_ids are below this */
+
+/* --- Filling -------------------------------------------------------------------------- */
+
+/* Called for each folder whose listing replaced an older one, on the calling thread, with
+ * no lock held: old names may be known to the kernel. */
+struct manifest_change {
+	void (*replaced)(void *context, struct manifest *m, node_id folder,
+			 uint32_t old_listing, uint32_t new_listing);
+	void *context;
+};
+
+/* [reads] Read every folder that has no listing yet, with `threads` threads.
+ * *stop: give up soon when it becomes true (-ECANCELED).  Afterwards manifest_scanned().
+ */
+int manifest_scan(struct manifest *m, unsigned threads, const _Atomic bool *stop) DL_MUST_CHECK;
+bool manifest_scanned(const struct manifest *m);
+
+/* [reads] Look for changes: folders whose mtime or ctime moved are read again; with
+ * `files`, each file of the others is stat()ed too.  A file that appeared, vanished or
+ * changed (size, mtime, ctime, inode) makes a new listing.  Returns how many folders changed.
+ */
+int manifest_refresh(struct manifest *m, unsigned threads, bool files,
+		     const struct manifest_change *change, const _Atomic bool *stop) DL_MUST_CHECK;
+/* The same for the one folder: a file in it was found to be another version. */
+int manifest_refresh_folder(struct manifest *m, node_id folder,
+			    const struct manifest_change *change) DL_MUST_CHECK;
+
+/* Names and nodes of a listing, for telling the kernel what to forget. */
+uint32_t manifest_listing_count(const struct manifest *m, uint32_t listing);
+int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t place,
+			   struct manifest_dirent *ret) DL_MUST_CHECK;
+
+/* --- Saving --------------------------------------------------------------------------- */
+
+/* Write to path (a temporary file beside it, fsync, rename) and read back into a fresh
+ * manifest that has no listing yet.  A saved file that is damaged, of another source (path,
+ * device, inode) or another version: -ESTALE, nothing loaded.  Loaded data is checked
+ * (xxhash, every offset) before any of it is believed.
+ */
+int manifest_save(const struct manifest *m, const char *path) DL_MUST_CHECK;
+int manifest_load(struct manifest *m, const char *path) DL_MUST_CHECK;
+
+/* Bytes in use: records and names (not the reservation). */
+struct manifest_usage { uint64_t files, folders, record_bytes, name_bytes; };
+struct manifest_usage manifest_usage(const struct manifest *m);

@@ -1,0 +1,17 @@
+/* MT19937 as torch's CPU generator uses it: only the low 32 bits of a seed count; the same
+ * stream as std::mt19937 and numpy's RandomState(low32).  Matsumoto and Nishimura 1998.
+ */
+#pragma once
+#include "base/dl.h"
+
+struct mt19937 {
+	uint32_t state[624];
+	unsigned next;
+};
+
+void mt19937_seed(struct mt19937 *g, uint32_t seed);
+uint32_t mt19937_word(struct mt19937 *g);
+void mt19937_skip(struct mt19937 *g, uint64_t words);
+
+/* torch.randperm(n) for n < 214748364, all versions: front-first Fisher-Yates, n-1 words. */
+void torch_randperm(struct mt19937 *g, uint32_t n, uint32_t *ret);

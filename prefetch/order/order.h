@@ -1,0 +1,93 @@
+/* An order says in which sequence an epoch reads the samples of a list.  This folder does no
+ * I/O, reads no clock and takes no lock.
+ *
+ *   spec      what the user said: "torch:seed=7"
+ *   epoch     one epoch's rule, a value: "randperm of generator seed 0x5eed after 2 words"
+ *   sequence  what the rule gives for n samples: list indices in the order of their opens
+ *
+ * A spec seldom says all: torch:seed=7 may mean torch.manual_seed(7) or a Generator given to
+ * the DataLoader or to its sampler, and a validation loader moves the default generator on.
+ * So a spec gives several epochs that may come first, likeliest first, and each epoch
+ * several that may follow; the tracker lets the first opens decide.
+ *
+ * Algorithms: PyTorch's MT19937RNGEngine.h, TensorFactories.cpp (randperm), sampler.py,
+ * distributed.py, dataloader.py; see seeds in mt19937.h and randperm.h.
+ */
+#pragma once
+#include "base/buf.h"
+
+enum order_kind {
+	ORDER_NONE, ORDER_AUTO, ORDER_SEQUENTIAL, ORDER_TORCH, ORDER_TORCH_DISTRIBUTED,
+	ORDER_LIST,
+};
+
+#define ORDER_RANKS_MAX 4096
+
+struct order_spec {
+	enum order_kind kind;
+	uint64_t seed;
+	uint64_t epoch;                /* of the first epoch to come */
+	uint64_t epochs;               /* how many; 0: not said */
+	uint32_t world;                /* torch-distributed */
+	uint32_t *ranks;               /* those on this host, ascending; owned; NULL: all */
+	uint32_t rank_count;
+	bool drop_last;
+	char *root;                    /* folder below the mount, or NULL: found out; owned */
+	char *file;                    /* list; owned */
+	char *text;                    /* as it was given; owned */
+};
+
+/* none | auto | sequential | torch:seed=S[,epoch=E][,epochs=N] |
+ * torch-distributed:seed=S,world=W[,ranks=0+1+3|0-3][,drop_last][,epoch=E] |
+ * list:FILE; each but none, auto and list with [,root=FOLDER].
+ * Numbers are decimal or 0x; seeds may be negative, as in torch.  -EINVAL with a sentence in
+ * reterr (what is wrong and what would be right); *ret is empty then.
+ */
+int order_parse(const char *text, struct order_spec *ret, char reterr[160]) DL_MUST_CHECK;
+void order_spec_fini(struct order_spec *s);
+int order_spec_copy(const struct order_spec *s, struct order_spec *ret) DL_MUST_CHECK;
+
+enum epoch_rule { EPOCH_SEQUENTIAL, EPOCH_TORCH, EPOCH_DISTRIBUTED, EPOCH_LISTED };
+
+struct epoch {                         /* a value: copy freely */
+	enum epoch_rule rule;
+	uint64_t number;               /* which epoch this is, from spec.epoch on */
+	/* EPOCH_TORCH: randperm from MT19937(seed) after `skip` words.  chained: seed itself is
+	 * word `word` of the default generator MT19937(spec.seed), `stride` words after the last. */
+	uint32_t seed;
+	uint64_t skip;
+	bool chained;
+	uint64_t word, stride;
+};
+
+#define ORDER_BRANCHES 8
+/* The epochs that may come first, and those that may follow `now`; likeliest first.
+ * Returns how many (at most ORDER_BRANCHES, at least 1; 0 for none and auto).
+ */
+size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
+size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
+		  struct epoch *ret);
+/* "torch: randperm, generator seed 0x…" for people. */
+int order_describe(const struct order_spec *s, const struct epoch *e, struct buf *ret)
+	DL_MUST_CHECK;
+
+/* Reference counted, immutable; counts are atomic. */
+struct sequence {
+	_Atomic unsigned refs;
+	uint32_t length;               /* positions; may differ from n (padding, replacement) */
+	uint32_t n;                    /* indices are below this */
+	uint32_t at[];                 /* the list index that is read at each position */
+};
+struct sequence *sequence_new(uint32_t length, uint32_t n);     /* NULL: no memory */
+struct sequence *sequence_ref(struct sequence *s);
+void sequence_unref(struct sequence *s);
+static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
+
+/* The sequence of one epoch.  Not for EPOCH_LISTED, which has its sequences read already.
+ * -ENOTSUP: n at which torch uses another algorithm (>= 214748364).
+ */
+int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
+		   struct sequence **ret) DL_MUST_CHECK;
+/* Only its first `length` positions, in O(length) memory and time (sparse Fisher-Yates). */
+int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n,
+		 uint32_t *at, uint32_t length) DL_MUST_CHECK;

@@ -1,0 +1,80 @@
+/* The tracker follows the readers through their orders: opens go in, courses come out.
+ *
+ *   course   one job's way through one sequence: what it has opened and how far it is
+ *
+ * A told spec is a set of hypotheses (list × epoch); each open counts for or against them,
+ * and one is believed as soon as the others are refuted (wrong with chance below 1e-6, or all
+ * others out).  Before, every hypothesis is a provisional course with a short lead.
+ *
+ * Workers of one loader open several stretches of a sequence at once: the front of a course
+ * is its lowest position that was not opened and has not been given up; opens within
+ * TRACKER_SPREAD positions ahead of the front are in order.  Opens elsewhere that agree
+ * among themselves (8 in a row within one window) move the course: resume in mid-epoch, or
+ * the next epoch.  Opens of a list that agree with nothing are mispredicted; when they
+ * outnumber the right ones over the last 64 the belief is dropped (state SEARCHING, no
+ * courses) until opens agree again.
+ *
+ * A second group of processes that starts at the front of a sequence while the first is
+ * elsewhere gets a course of its own.  Files read in listing order (a validation loader,
+ * md5sum over everything) get a sequential course, whatever the spec; with `order: none`
+ * there are no courses at all.
+ *
+ * Pure: no I/O, no clock, no lock; one owner.  Sequences are made inside tracker_open() and
+ * tracker_work(), at about 20 ns a sample.
+ */
+#pragma once
+#include "prefetch/manifest/list.h"
+#include "prefetch/order/list_file.h"
+
+#define TRACKER_COURSES 16
+#define TRACKER_SPREAD 4096            /* positions; workers × prefetch_factor × batch */
+
+struct tracker;
+
+enum tracker_state { TRACKER_NONE, TRACKER_SEARCHING, TRACKER_BELIEVED, TRACKER_CONFIRMED };
+
+struct course {                        /* read-only for others; valid until the next call */
+	struct list *list;
+	struct sequence *sequence;
+	struct sequence *next;         /* the next epoch's, or NULL while it is unknown */
+	const uint64_t *opened;        /* a bit a position */
+	uint32_t front;                /* lowest position not opened and not given up */
+	uint32_t reach;                /* one past the highest position opened */
+	uint64_t epoch;
+	bool provisional;              /* one of several hypotheses */
+	bool sequential;               /* found by watching, not told */
+	uint64_t last_open;            /* time of the last open that fitted */
+	uint32_t pid;                  /* of one of its readers; 0: unknown */
+};
+
+enum tracker_verdict {
+	TRACKER_FITS,                  /* where it was expected */
+	TRACKER_MISPREDICTED,          /* of a believed list, but not expected there */
+	TRACKER_STRANGE,               /* nothing is believed about this sample */
+};
+
+int tracker_new(struct tracker **ret) DL_MUST_CHECK;
+void tracker_free(struct tracker *t);
+
+/* From now on: spec over these lists (likeliest first; refs are taken); `listed` only for
+ * ORDER_LIST, whose sequences are over lists[0] (taken).  What was followed is forgotten.
+ */
+int tracker_order(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
+		  size_t list_count, struct list_epochs *listed) DL_MUST_CHECK;
+/* The next open belongs to this epoch (user.dlfs.epoch). */
+void tracker_epoch(struct tracker *t, uint64_t epoch);
+
+/* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
+enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);
+/* Opens were lost: positions are lower bounds until the next open that fits. */
+void tracker_overflow(struct tracker *t);
+/* Do a piece of work that can wait (the next epoch's sequences).  true: there is more. */
+bool tracker_work(struct tracker *t);
+/* Courses whose readers are gone (no open for 30 s while others opened, or pid dead). */
+void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid));
+
+size_t tracker_courses(const struct tracker *t, const struct course **ret);   /* array */
+enum tracker_state tracker_state(const struct tracker *t);
+/* The course that .dlfs/order is about: the told order's, last opened. NULL: none. */
+const struct course *tracker_main(const struct tracker *t);
+int tracker_describe(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;   /* for people */

@@ -1,0 +1,95 @@
+/* The plan turns courses into work: facts go in, steps come out.  Pure: no I/O, no clock, no
+ * lock; one owner, the planner thread.  So every decision can be tested from a table.
+ *
+ * Life of a held sample, and its role:
+ *
+ *     absent -FETCH-> fetching -plan_fetched-> ready -DROP-> dropping -plan_dropped-> absent
+ *
+ *     LEAD    needed ahead by some course
+ *     KEPT    used, and kept for the next epoch
+ *     SPENT   used, goes first when room is needed, but not before its reader is done
+ *             with it (its stream opened SPENT_OPENS more files, or SPENT_NS passed)
+ *
+ * Room: the bytes of all samples that are not absent never exceed limits.room, whatever the
+ * facts are.  When room is short, in this order: spent ones (oldest first); kept ones beyond
+ * the share that the lead leaves; kept ones that cost least per byte to fetch again, then
+ * furthest next use; and a LEAD sample only for one that is needed sooner (furthest first).
+ *
+ * The lead adapts: it doubles when a read was late though the order was right, and goes as
+ * deep as free room allows while the source has nothing to do; it shrinks by a quarter when
+ * the kernel dropped what was pushed (plan_lost).  What is kept is never traded for a lead
+ * deeper than the target.
+ *
+ * Steps are in order of need, soonest first; within the lead samples that lie close
+ * together (ids) and are due close together are given out in order of id.
+ *
+ * No course known: the reservoir is filled by a uniform sample of all (a sample is in it if
+ * hash(id) is below the share of the dataset that fits), in id order, only while the source
+ * is idle, and never evicts.
+ */
+#pragma once
+#include "prefetch/order/tracker.h"
+
+struct plan;
+
+#define PLAN_SPENT_OPENS 16
+#define PLAN_SPENT_NS UINT64_C(2000000000)
+
+struct plan_limits {
+	uint64_t room;                 /* bytes */
+	uint64_t whole;                /* samples above this size are not planned (big files) */
+	uint32_t lead;                 /* samples; 0: adapts */
+	uint32_t depth;                /* fetches at once that keep the source busy */
+};
+
+enum plan_verb {
+	PLAN_FETCH,                    /* bring id in: answer with fetched or failed */
+	PLAN_DROP,                     /* take id out of memory and page cache: answer dropped */
+	PLAN_IDLE,                     /* nothing to do until the next fact */
+};
+
+struct plan_step {
+	enum plan_verb verb;
+	sample_id id;
+	uint64_t due;                  /* positions until its use; lower is more urgent */
+};
+
+struct plan_sizes {                    /* how the plan asks for a size; false: no such sample */
+	bool (*size)(const void *context, sample_id id, uint64_t *ret);
+	const void *context;
+	uint32_t count;                /* ids are below this (may grow: plan_grown) */
+};
+
+int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes,
+	     struct plan **ret) DL_MUST_CHECK;
+void plan_free(struct plan *p);
+
+/* Facts.  None can fail; now is in ns, never goes back. */
+void plan_limits_changed(struct plan *p, const struct plan_limits *limits);
+void plan_grown(struct plan *p, uint32_t count, uint64_t total_bytes);
+/* The courses as they are now (borrowed until the next call of the tracker; the plan keeps
+ * refs of what it needs).  Call after each batch of opens. */
+void plan_courses(struct plan *p, const struct course *courses, size_t count, uint64_t now);
+void plan_used(struct plan *p, sample_id id, uint64_t now);     /* a reader opened it */
+void plan_late(struct plan *p, sample_id id);                   /* it was not there */
+void plan_lost(struct plan *p, sample_id id);                   /* dropped by the kernel */
+void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);
+void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s */
+void plan_dropped(struct plan *p, sample_id id);
+void plan_idle(struct plan *p, bool source_idle);
+void plan_forget_all(struct plan *p);  /* every LEAD and KEPT sample shall be dropped */
+
+/* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
+ * plan_wake().  Never more than `depth` × 2 fetches are out at once.
+ */
+struct plan_step plan_next(struct plan *p, uint64_t now);
+uint64_t plan_wake(const struct plan *p);      /* when to ask again; UINT64_MAX: no need */
+
+struct plan_report {
+	uint64_t held, kept, room;     /* bytes */
+	uint32_t ready_ahead;          /* samples of the lead that are ready */
+	uint32_t lead_target;
+};
+struct plan_report plan_report(const struct plan *p);
+bool plan_held(const struct plan *p, sample_id id);
+bool plan_check(const struct plan *p); /* recompute everything; for tests */

@@ -1,0 +1,64 @@
+/* A source is where the original bytes come from.
+ *
+ * Sources stack: a layer is a source whose `next` is another one.  Adding a kind of storage
+ * means adding one file to this folder and one line to source.c.
+ *
+ * Thread-safety: submit, hurry and ideal on any thread.
+ */
+#pragma once
+#include "base/buf.h"
+#include "prefetch/manifest/manifest.h"
+
+struct source;
+
+/* One read in flight.  The caller owns it and leaves it alone until done() runs; done()
+ * runs exactly once, on a thread of the source, with no source lock held, and must not block.
+ */
+struct fetch {
+	sample_id id;
+	uint64_t offset;               /* from here ... */
+	size_t len;                    /* ... so many bytes; offset + len <= the sample's size */
+	uint64_t due;                  /* urgency; lower first; 0: a reader waits */
+	struct buf bytes;              /* filled by the source, exactly len on success */
+	int result;                    /* 0 or -errno, set before done().  -ESTALE: the file is
+	                                * not the version that the manifest knows. */
+	void (*done)(struct fetch *f);
+	/* the source's own: */
+	struct fetch *next_;
+	uint64_t stamp_;
+	void *own_;
+};
+
+struct source_ops {
+	const char *name;
+	size_t size;                   /* sizeof the implementation; open() gets it zeroed */
+
+	int (*open)(struct source *s);
+	/* Start f, sooner the lower its due.  0: done() will run.  -ESHUTDOWN, -ENOMEM: f was
+	 * not taken.  Any number may be queued; the source keeps so many in flight as help. */
+	int (*submit)(struct source *s, struct fetch *f);
+	/* A fetch of id that still waits in the queue becomes due now.  Optional. */
+	void (*hurry)(struct source *s, sample_id id, uint64_t offset);
+	/* How many fetches keep this source busy (its own bound on what is in flight). */
+	unsigned (*depth)(const struct source *s);
+	/* Every fetch taken has had its done() when this returns (within 5 s: what hangs is
+	 * given up with -ETIMEDOUT).  Frees nothing of the caller's. */
+	void (*close)(struct source *s);
+};
+
+struct source {                        /* first member of every implementation */
+	const struct source_ops *ops;
+	struct source *next;           /* owned; NULL at the bottom of the stack */
+	const struct manifest *manifest;
+	const char *args;              /* of this layer; borrowed during open() only */
+};
+
+/* Open the stack for a manifest.  `layers`, for tests and benchmarks, stands in front:
+ * "slow:latency=10ms,parallel=64,bandwidth=100MB/s" or "fault:every=7,errno=EIO", several
+ * separated by '|'; NULL or "": none.  -EINVAL: no such layer or argument.
+ */
+int source_open(const struct manifest *m, const char *layers, struct source **ret) DL_MUST_CHECK;
+int source_submit(struct source *s, struct fetch *f) DL_MUST_CHECK;
+void source_hurry(struct source *s, sample_id id, uint64_t offset);
+unsigned source_depth(const struct source *s);
+void source_close(struct source *s);   /* the whole stack; NULL is fine */
