@@ -1,0 +1,176 @@
+"""What the loader tests share: a dataset, a mount of it, and a training loop that keeps pace.
+
+Nothing here measures time.  A step of the loop waits until dlfs is ready for it (its lead in
+stats.json), so a hit rate says whether the prediction was right, not how busy the machine is.
+"""
+import contextlib
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+from torch.utils.data import DataLoader
+from torchvision import transforms
+from torchvision.datasets import ImageFolder
+
+DLFS = os.environ["DLFS"]
+PATIENCE = 60                           # seconds until a test gives up waiting
+OBSERVE = os.environ.get("OBSERVE", "auto")
+
+
+def fail(text):
+    sys.exit(f"FAIL: {text}")
+
+
+def expect(claim, text):
+    if not claim:
+        fail(text)
+
+
+def wait_for(what, claim, patience=PATIENCE):
+    end = time.monotonic() + patience
+    while not claim():
+        if time.monotonic() > end:
+            fail(f"waited {patience} s for: {what}")
+        time.sleep(0.02)
+
+
+def make_images(folder, classes=10, files=600, side=12, seed=1):
+    """Small valid JPEGs of different content and size, in class folders."""
+    from PIL import Image
+
+    rng = random.Random(seed)
+    for i in range(files):
+        into = os.path.join(folder, f"class{i % classes:02d}")
+        os.makedirs(into, exist_ok=True)
+        w, h = side + rng.randrange(9), side + rng.randrange(9)
+        image = Image.frombytes("RGB", (w, h), rng.randbytes(3 * w * h))
+        image.save(os.path.join(into, f"{i:05d}.jpg"), quality=rng.randrange(60, 95))
+
+
+class Mount:
+    def __init__(self, source, at):
+        self.source, self.at = source, at
+
+    def control(self, name):
+        with open(os.path.join(self.at, ".dlfs", name), "rb") as f:
+            return f.read()
+
+    def stats(self):
+        return json.loads(self.control("stats.json"))
+
+    def order(self, name="order"):
+        return self.control(name).decode().split("\n")[:-1]
+
+    def tell(self, spec):
+        os.setxattr(self.at, "user.dlfs.order", spec.encode())
+
+
+@contextlib.contextmanager
+def workplace():
+    folder = tempfile.mkdtemp(prefix="dlfs-loader-")
+    os.chmod(folder, 0o755)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def mounted(source, options="", at=None):
+    at = at or tempfile.mkdtemp(prefix="dlfs-mount-")
+    env = dict(os.environ, XDG_STATE_HOME=tempfile.mkdtemp(prefix="dlfs-state-"))
+    words = f"observe={OBSERVE}" + ("," + options if options else "")
+    subprocess.run([DLFS, "mount", source, at, "-o", words], check=True, env=env, timeout=60)
+    try:
+        yield Mount(source, at)
+    finally:
+        subprocess.run([DLFS, "umount", "-l", at], check=True, timeout=60)
+        os.rmdir(at)
+        shutil.rmtree(env["XDG_STATE_HOME"], ignore_errors=True)
+
+
+TO_TENSOR = transforms.Compose([transforms.Resize((8, 8)), transforms.ToTensor()])
+
+
+class Paths(ImageFolder):
+    """An ImageFolder that reads its file as ever and also says which one it was."""
+
+    def __init__(self, root):
+        super().__init__(root, transform=TO_TENSOR)
+
+    def __getitem__(self, index):
+        image, _ = super().__getitem__(index)
+        return image.sum(), index
+
+
+def folder_of(mount, below=""):
+    return Paths(os.path.join(mount.at, below) if below else mount.at)
+
+
+def relative(mount, dataset, indices):
+    return [os.path.relpath(dataset.samples[i][0], mount.at) for i in indices]
+
+
+def ready(mount, left, ahead=32):
+    """Wait until dlfs has the next samples, if it believes anything at all."""
+    def enough():
+        s = mount.stats()
+        return s["order"]["state"] not in ("believed", "confirmed") or \
+            s["lead"] >= min(ahead, left) or left <= 0
+    wait_for(f"a lead of {min(ahead, left)} (is {mount.stats()['lead']})", enough)
+
+
+def epoch(mount, loader, stop=None, pace=True):
+    """One epoch; the indices in the order in which the loop got them."""
+    seen = []
+    total = len(loader.sampler) if loader.sampler is not None else len(loader.dataset)
+    ahead = loader.num_workers * (loader.prefetch_factor or 2) if loader.num_workers else 0
+    for _, indices in loader:
+        seen += indices.tolist()
+        opened = len(seen) + ahead * loader.batch_size
+        if pace:
+            ready(mount, total - opened)
+        if stop and len(seen) >= stop:
+            break
+    return seen
+
+
+class Watcher:
+    """Counters since it was made, or since the last call."""
+
+    def __init__(self, mount):
+        self.mount, self.last = mount, self.quiet(mount)
+
+    @staticmethod
+    def quiet(mount):
+        """Stats once every open has been judged."""
+        def settled():
+            s = mount.stats()
+            return s["hits"] + s["late"] == s["opens"]
+        wait_for("hits + late == opens", settled)
+        return mount.stats()
+
+    def since(self):
+        now = self.quiet(self.mount)
+        keys = ("opens", "hits", "late", "mispredicted", "bytes_fetched")
+        result = {k: now[k] - self.last[k] for k in keys}
+        self.last = now
+        return result
+
+
+def expect_hits(counted, share, text):
+    expect(counted["opens"] > 0, f"{text}: no open was seen")
+    got = counted["hits"] / counted["opens"]
+    print(f"{text}: {counted['hits']} of {counted['opens']} opens were hits ({got:.1%}), "
+          f"{counted['mispredicted']} mispredicted")
+    expect(got >= share, f"{text}: hits {got:.1%} < {share:.0%}")
+
+
+def loader_of(dataset, workers=0, batch=16, **more):
+    return DataLoader(dataset, batch_size=batch, num_workers=workers, **more)
