@@ -1,0 +1,41 @@
+#!/bin/bash
+# Rewinding a folder shows the same list again; a mapped file survives a listing of its folder.
+. "$(dirname "$0")/common.sh"
+
+src=$work/src mnt=$work/mnt
+mkdir -p "$src/d" "$mnt"
+for i in $(seq 2500); do echo "$i" > "$src/d/file-$i"; done
+head -c 300000 /dev/urandom > "$src/d/mapped"
+mount_dlfs "$src" "$mnt"
+python3 - "$src/d" "$mnt/d" <<'P'
+import ctypes, mmap, os, sys
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.opendir.restype = libc.readdir.restype = ctypes.c_void_p
+libc.readdir.argtypes = libc.rewinddir.argtypes = libc.closedir.argtypes = [ctypes.c_void_p]
+
+def names(d):
+    found = []
+    while True:
+        e = libc.readdir(d)
+        if not e:
+            return found
+        found.append(ctypes.string_at(e + 19))
+
+src, mnt = sys.argv[1:]
+want = open(src + "/mapped", "rb").read()
+with open(mnt + "/mapped", "rb") as f:
+    m = mmap.mmap(f.fileno(), 0, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ)
+assert m[:] == want, "mapped bytes differ"
+d = libc.opendir(mnt.encode())
+first = names(d)
+libc.rewinddir(d)
+second = names(d)
+libc.closedir(d)
+assert first == second, "the second pass differs"
+assert sorted(first) == sorted([b".", b".."] + os.listdir(src.encode())), "names differ"
+assert m[:] == want, "mapped bytes differ after the listing"
+print(len(first), "names, twice")
+P
+for _ in 1 2 3; do ls "$mnt/d" | wc -l; done | sort -u > "$work/counts"
+[ "$(cat "$work/counts")" = 2501 ] || fail "ls: $(cat "$work/counts")"

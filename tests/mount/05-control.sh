@@ -1,0 +1,42 @@
+#!/bin/bash
+# /.dlfs is in no listing, and says what it should; commands by setxattr.
+. "$(dirname "$0")/common.sh"
+
+src=$work/src mnt=$work/mnt
+mkdir -p "$src/c1" "$src/c2" "$src/.hidden" "$mnt"
+for i in 1 2 3; do echo $i > "$src/c1/$i.jpg"; echo $i > "$src/c2/$i.jpg"; done
+mount_dlfs "$src" "$mnt" order=sequential
+[ "$(ls -A "$mnt" | tr '\n' ' ')" = ".hidden c1 c2 " ] || fail "the root shows $(ls -A "$mnt")"
+[ "$(ls "$mnt/.dlfs" | tr '\n' ' ')" = "config.yaml metrics order order.next stats.json " ] ||
+	fail "/.dlfs shows $(ls "$mnt/.dlfs")"
+jq -e '.pid > 0 and .samples == 6 and .order.spec == "sequential"
+	and (.opens|type) == "number" and (.wait_seconds|type) == "number"' "$mnt/.dlfs/stats.json" > /dev/null ||
+	fail "stats.json: $(cat "$mnt/.dlfs/stats.json")"
+for key in pid samples opens hits late mispredicted wait_seconds bytes_fetched bytes_served \
+	memory_bytes lead order; do
+	jq -e "has(\"$key\")" "$mnt/.dlfs/stats.json" > /dev/null || fail "stats.json has no $key"
+done
+"$DLFS" stats --json "$mnt" | jq -e .pid > /dev/null || fail "dlfs stats --json"
+grep -q '^dlfs_opens_total [0-9]' "$mnt/.dlfs/metrics" || fail "metrics"
+grep -q '^# TYPE dlfs_opens_total counter' "$mnt/.dlfs/metrics" || fail "metrics have no type"
+grep -q '^order: ' "$mnt/.dlfs/config.yaml" || fail "config.yaml"
+wait_for 30 sh -c "[ \$(wc -l < $mnt/.dlfs/order) = 6 ]" || fail "order has no 6 lines"
+[ "$(head -1 "$mnt/.dlfs/order")" = c1/1.jpg ] || fail "order begins with $(head -1 "$mnt/.dlfs/order")"
+
+setfattr -n user.dlfs.order -v none "$mnt"
+wait_for 30 sh -c "[ \$(jq -r .order.spec $mnt/.dlfs/stats.json) = none ]" || fail "order none was not taken"
+expect_fail setfattr -n user.dlfs.order -v nonsense "$mnt"
+[ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = none ] || fail "a bad spec changed the order"
+expect_fail setfattr -n user.dlfs.unknown -v 1 "$mnt"
+
+cat "$mnt/c1/1.jpg" > /dev/null
+getfattr --only-values -n user.dlfs.state "$mnt/c1/1.jpg" | grep -Eq '^(page-cache|memory|disk|shared|source)$' ||
+	fail "user.dlfs.state"
+[ "$(getfattr --only-values -n user.dlfs.source-size "$mnt/c1/1.jpg")" = 2 ] || fail "source-size"
+[ -z "$(getfattr -d "$mnt/c1/1.jpg")" ] || fail "getfattr -d is not empty"
+
+if [ "$(id -u)" = 0 ]; then
+	umount_dlfs "$mnt"
+	mount_dlfs "$src" "$mnt" allow_other
+	expect_fail setpriv --reuid 1234 --regid 1234 --clear-groups setfattr -n user.dlfs.order -v none "$mnt"
+fi

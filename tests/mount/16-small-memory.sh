@@ -1,0 +1,31 @@
+#!/bin/bash
+# A memory cgroup with a limit of a quarter of the dataset, default options: no OOM kill.
+. "$(dirname "$0")/common.sh"
+[ "$(id -u)" = 0 ] || skip "needs root"
+
+src=$work/src mnt=$work/mnt
+mkdir -p "$src/c" "$mnt"
+for i in $(seq 160); do head -c 1000000 /dev/urandom > "$src/c/$i.jpg"; done
+limit=$((40 << 20))
+if [ -f /sys/fs/cgroup/cgroup.controllers ] && grep -q memory /sys/fs/cgroup/cgroup.controllers; then
+	group=/sys/fs/cgroup/dlfs-test-$$
+	mkdir "$group" || skip "no cgroup can be made here"
+	echo $limit > "$group/memory.max" || skip "the memory controller is not there"
+elif [ -d /sys/fs/cgroup/memory ]; then
+	group=/sys/fs/cgroup/memory/dlfs-test-$$
+	mkdir "$group" || skip "no cgroup can be made here"
+	echo $limit > "$group/memory.limit_in_bytes"
+else
+	skip "no memory cgroup on this machine"
+fi
+on_exit rmdir_cgroup "$group"
+(echo $BASHPID > "$group/cgroup.procs"; mount_dlfs "$src" "$mnt" order=torch:seed=1)
+remember "$mnt"
+pid=$(jq .pid "$mnt/.dlfs/stats.json")
+[ "$(jq .memory_limit "$mnt/.dlfs/stats.json")" -lt $limit ] || fail "the default exceeds the cgroup"
+for _ in 1 2; do
+	find "$mnt/c" -type f | shuf --random-source=<(yes) | while read -r f; do
+		cmp "$f" "$src/c/${f##*/}" || exit 1
+	done || fail "wrong bytes"
+done
+[ "$(jq .pid "$mnt/.dlfs/stats.json")" = "$pid" ] || fail "the server was killed"

@@ -1,0 +1,56 @@
+# What the mount tests share; sourced first.  $work is a folder of the test's own that goes away
+# with everything that is mounted in it.  A test ends with 0, fails with a reason, or skips.
+set -eu -o pipefail
+: "${DLFS:?set DLFS to the built dlfs}"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/dlfs-test.XXXXXX")
+chmod 755 "$work"
+export XDG_STATE_HOME=$work/state
+mounts=()
+cleanups=()
+
+fail() { echo "FAIL: $*" >&2; exit 1; }
+skip() { echo "SKIPPED: $*" >&2; exit 77; }
+expect_fail() { if "$@" > "$work/.out" 2>&1; then fail "succeeded, but should not: $*"; fi; }
+on_exit() { cleanups+=("$(printf '%q ' "$@")"); }
+remember() { mounts+=("$1"); }
+
+# wait_for SECONDS COMMAND…: until it succeeds
+wait_for() {
+	local end=$((SECONDS + $1)); shift
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.05
+	done
+}
+
+# mount_dlfs SOURCE MOUNTPOINT [OPTIONS]
+mount_dlfs() {
+	"$DLFS" mount "$1" "$2" ${3:+-o "$3"} || fail "dlfs mount $* ended with $?"
+	remember "$2"
+}
+umount_dlfs() { "$DLFS" umount "$1"; }
+
+rmdir_cgroup() { wait_for 10 rmdir "$1" 2> /dev/null || true; }
+
+clean_up() {
+	local code=$? at i
+	trap - EXIT
+	jobs -p | xargs -r kill 2> /dev/null || true
+	for at in "${mounts[@]}"; do
+		! mountpoint -q "$at" 2> /dev/null && stat "$at" > /dev/null 2>&1 ||
+			timeout 20 "$DLFS" umount -l "$at" > /dev/null 2>&1 || umount -l "$at" 2> /dev/null || true
+	done
+	for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do eval "${cleanups[i]}" || true; done
+	if [ $code = 0 ] && ! wait_for 10 no_process_left; then
+		echo "FAIL: processes are left: $(pgrep -fa -- "$work")" >&2
+		code=1
+	fi
+	pkill -9 -f -- "$work" 2> /dev/null || true
+	rm -rf --one-file-system "$work" 2> /dev/null || true
+	exit $code
+}
+# The daemon has the paths of the test on its command line.
+no_process_left() { ! pgrep -f -- "dlfs.*mount.*$work" > /dev/null; }
+trap clean_up EXIT
+trap 'exit 130' INT TERM
