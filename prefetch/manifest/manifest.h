@@ -130,8 +130,8 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 
 /* --- Saving --------------------------------------------------------------------------- */
 
-/* Write to path (a temporary file beside it, fsync, rename) and read back into a fresh
- * manifest that has no listing yet.  A saved file that is damaged, of another source (path,
+/* Write to path (a temporary file beside it, fsync, rename), while no scan or refresh runs, and
+ * read back into a fresh manifest that has no listing yet.  A saved file that is damaged, of another source (path,
  * device, inode) or another version: -ESTALE, nothing loaded.  Loaded data is checked
  * (xxhash, every offset) before any of it is believed.
  */

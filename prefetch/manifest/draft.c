@@ -1,0 +1,224 @@
+/* Reading one folder of the source, and comparing it with what is known. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "prefetch/manifest/internal.h"
+
+static int64_t ns_of(struct statx_timestamp t)
+{
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static struct stamp stamp_of(const struct statx *s)
+{
+	return (struct stamp){
+		.ino = s->stx_ino, .dev = makedev(s->stx_dev_major, s->stx_dev_minor),
+		.mtime_ns = ns_of(s->stx_mtime), .ctime_ns = ns_of(s->stx_ctime),
+		.mode = s->stx_mode, .uid = s->stx_uid, .gid = s->stx_gid, .nlink = s->stx_nlink,
+	};
+}
+
+/* No link on the way is followed, so a folder that became a link never leads out. */
+static int open_folder(const struct manifest *m, uint32_t folder)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	struct open_how how = {
+		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOATIME,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	int r = manifest_path(m, (node_id)folder + 1, &path);
+	long fd;
+
+	if (r == 0 && path.len == 0)
+		r = buf_append(&path, ".", 1);
+	if (r == 0)
+		r = buf_append(&path, "", 1);
+	if (r < 0)
+		return r;
+	fd = syscall(SYS_openat2, m->root_fd, path.at, &how, sizeof(how));
+	if (fd < 0 && errno == EPERM) {        /* O_NOATIME is the owner's */
+		how.flags &= ~(uint64_t)O_NOATIME;
+		fd = syscall(SYS_openat2, m->root_fd, path.at, &how, sizeof(how));
+	}
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int stamp_fd(int fd, struct stamp *ret)
+{
+	struct statx s;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &s) < 0)
+		return -errno;
+	*ret = stamp_of(&s);
+	return 0;
+}
+
+int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret)
+{
+	dl_cleanup(dl_closep) int fd = -1;
+
+	if (folder == 0)
+		return stamp_fd(m->root_fd, ret);
+	fd = open_folder(m, folder);
+	return fd < 0 ? fd : stamp_fd(fd, ret);
+}
+
+static int add_link_text(struct draft *d, int fd, const char *name, uint64_t *ret_size)
+{
+	ssize_t len;
+	int r = buf_reserve(&d->names, 4097);
+
+	if (r < 0)
+		return r;
+	len = readlinkat(fd, name, (char *)d->names.at + d->names.len, 4096);
+	if (len < 0)
+		return -errno;
+	d->names.len += (size_t)len;
+	*ret_size = (uint64_t)len;
+	return buf_append(&d->names, "", 1);
+}
+
+static int add_entry(struct draft *d, int fd, const char *name)
+{
+	size_t len = strlen(name), before = d->names.len;
+	struct draft_entry e;
+	struct statx s;
+	int r;
+
+	if (len > 255)
+		return 0;
+	if (statx(fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s) < 0)
+		return errno == ENOENT ? 0 : -errno;    /* vanished meanwhile */
+	e = (struct draft_entry){
+		.record = {
+			.size = s.stx_size, .ino = s.stx_ino, .mode = s.stx_mode,
+			.mtime_ns = ns_of(s.stx_mtime), .ctime_ns = ns_of(s.stx_ctime),
+			.nlink = (uint16_t)DL_MIN(s.stx_nlink, 65535u),
+			.name = before, .name_len = (uint8_t)len,
+		},
+		.owner = { s.stx_uid, s.stx_gid },
+	};
+	r = buf_append(&d->names, name, len + 1);
+	if (r == 0 && S_ISLNK(s.stx_mode))
+		r = add_link_text(d, fd, name, &e.record.size);
+	if (r == -ENOENT || r == -EINVAL) {             /* the link vanished meanwhile */
+		d->names.len = before;
+		return 0;
+	}
+	return r < 0 ? r : buf_append(&d->entries, &e, sizeof(e));
+}
+
+static int by_name(const void *a, const void *b, void *names)
+{
+	const struct draft_entry *x = a, *y = b;
+
+	return strcmp((char *)names + x->record.name, (char *)names + y->record.name);
+}
+
+static void dir_closep(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+static int read_entries(struct draft *d, int fd)
+{
+	dl_cleanup(dir_closep) DIR *dir = NULL;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	struct dirent *e;
+	int r;
+
+	if (copy < 0)
+		return -errno;
+	dir = fdopendir(copy);
+	if (!dir) {
+		close(copy);
+		return -ENOMEM;
+	}
+	while (errno = 0, (e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		r = add_entry(d, fd, e->d_name);
+		if (r < 0)
+			return r;
+	}
+	if (errno)
+		return -errno;
+	if (d->entries.len > 0)
+		qsort_r(d->entries.at, d->entries.len / sizeof(struct draft_entry),
+			sizeof(struct draft_entry), by_name, d->names.at);
+	return 0;
+}
+
+static int64_t real_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A folder that cannot be read is known as such: an empty listing with the error.  Only what is
+ * our own trouble (memory, descriptors) is an error here. */
+int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret)
+{
+	dl_cleanup(draft_free) struct draft d = { .read_at = real_now() };
+	dl_cleanup(dl_closep) int fd = open_folder(m, folder);
+	int r = fd < 0 ? fd : stamp_fd(fd, &d.stamp);
+
+	if (r == 0)
+		r = read_entries(&d, fd);
+	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE)
+		return r;
+	if (r < 0) {
+		d.error = r;
+		d.entries.len = 0;
+	}
+	*ret = d;
+	d = (struct draft){ 0 };
+	return 0;
+}
+
+void draft_free(struct draft *d)
+{
+	buf_free(&d->names);
+	buf_free(&d->entries);
+}
+
+static bool same_entry(const struct manifest *m, const struct draft *d,
+		       const struct draft_entry *x, const struct record *e)
+{
+	const struct record *n = &x->record;
+	const struct owner *o = &m->owners[e->owner];
+	const char *name = (const char *)d->names.at + n->name;
+	size_t len = n->name_len + (S_ISLNK(n->mode) ? n->size + 1 : 0);
+
+	if (n->name_len != e->name_len || n->mode != e->mode || n->ino != e->ino)
+		return false;
+	if (is_folder(e))              /* its own listing says whether it changed */
+		return memcmp(name, name_of(m, e), len) == 0;
+	return n->size == e->size && n->mtime_ns == e->mtime_ns && n->ctime_ns == e->ctime_ns &&
+		n->nlink == e->nlink && x->owner.uid == o->uid && x->owner.gid == o->gid &&
+		memcmp(name, name_of(m, e), len) == 0;
+}
+
+bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing)
+{
+	const struct listing *l = &m->listings[listing];
+	const struct draft_entry *x = (const void *)d->entries.at;
+
+	if (d->error != l->error || d->entries.len / sizeof(*x) != l->count)
+		return false;
+	if (d->error == 0 && memcmp(&d->stamp, &l->stamp, sizeof(d->stamp)) != 0)
+		return false;
+	for (uint32_t i = 0; i < l->count; i++)
+		if (!same_entry(m, d, &x[i], &m->entries[l->first + i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,119 @@
+/* How the manifest lies in memory; private to this folder.
+ *
+ * Four tables and the names, each at a fixed place of one reserved range.  A table grows by
+ * one writer at a time (manifest.writer); its counter is raised after the records are written,
+ * so whatever lies below a counter is complete.  A writer that dies leaves only records above
+ * the counters, which nobody has seen.
+ */
+#pragma once
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "prefetch/manifest/manifest.h"
+
+#define NONE UINT32_MAX
+
+struct record {                        /* an entry */
+	uint64_t size;                 /* of a folder: its number */
+	int64_t mtime_ns, ctime_ns;
+	uint64_t ino;
+	uint64_t name : 40;            /* offset; a symlink's text follows its name's NUL */
+	uint64_t name_len : 8;
+	uint64_t owner : 16;
+	uint16_t mode, nlink;
+	uint32_t folder;               /* that it lies in */
+};
+_Static_assert(sizeof(struct record) == 48, "an entry costs 48 bytes");
+
+struct stamp {                         /* what tells that a folder is unchanged */
+	uint64_t ino, dev;
+	int64_t mtime_ns, ctime_ns;
+	uint32_t mode, uid, gid, nlink;
+};
+
+struct listing {
+	uint32_t first, count;         /* entries */
+	uint32_t folder;
+	int32_t error;                 /* why it could not be read: 0 or -errno */
+	struct stamp stamp;
+	_Atomic int64_t read_at;       /* CLOCK_REALTIME, ns */
+};
+
+struct folder {
+	_Atomic uint32_t listing;      /* the newest, + 1; 0: never read */
+	uint32_t parent;               /* folder; of the root: itself */
+	uint32_t entry;                /* its name in the parent; of the root: NONE */
+	uint32_t reserved;
+};
+
+struct owner { uint32_t uid, gid; };
+#define OWNERS_MAX 65536
+
+struct head {                          /* at the start of the range */
+	_Atomic uint32_t folders, listings, entries, owners;
+	_Atomic uint64_t names;        /* bytes */
+	_Atomic uint64_t files;        /* regular ones in current listings */
+	_Atomic bool scanned;
+	struct stamp root;
+};
+
+struct manifest {
+	struct dl_lock writer;
+	struct head *head;
+	struct owner *owners;
+	struct folder *folders;
+	struct listing *listings;
+	struct record *entries;
+	char *names;
+	uint32_t max_folders, max_listings, max_entries;
+	uint64_t max_names;
+	void *range;
+	size_t range_size;
+	char *source;
+	int root_fd;
+};
+
+/* A folder as it was just read, not yet published. */
+struct draft_entry {
+	struct record record;          /* .name is an offset into draft.names; .folder unset */
+	struct owner owner;
+};
+struct draft {
+	struct buf names, entries;     /* entries: struct draft_entry */
+	struct stamp stamp;
+	int error;
+	int64_t read_at;
+};
+
+static inline uint32_t current_listing(const struct manifest *m, uint32_t folder)
+{
+	return atomic_load_explicit(&m->folders[folder].listing, memory_order_acquire) - 1;
+}
+
+static inline bool is_folder(const struct record *e) { return (e->mode & 0170000) == 0040000; }
+static inline bool is_regular(const struct record *e) { return (e->mode & 0170000) == 0100000; }
+static inline const char *name_of(const struct manifest *m, const struct record *e)
+{
+	return m->names + e->name;
+}
+
+/* The folder's listing, reading it if there is none: a number, or -errno. */
+int64_t listing_ensure(struct manifest *m, uint32_t folder);
+/* Entry number of a name in a listing, or NONE. */
+uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *name, size_t len);
+
+int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret) DL_MUST_CHECK;
+int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret) DL_MUST_CHECK;
+void draft_free(struct draft *d);
+/* Make the draft the folder's listing if `expected` (+ 1; 0: none) still is; otherwise another
+ * thread was first and nothing happens.  Returns the current listing's number, or -errno. */
+int64_t draft_publish(struct manifest *m, uint32_t folder, const struct draft *d,
+		      uint32_t expected);
+bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing);
+
+/* Run work(context, folder) once for every folder, also those that are found meanwhile, on
+ * `threads` threads.  The first error ends it. */
+int each_folder(struct manifest *m, unsigned threads, const _Atomic bool *stop,
+		int (*work)(void *context, uint32_t folder), void *context) DL_MUST_CHECK;
+
+void manifest_reset(struct manifest *m);        /* only the root, unread */
