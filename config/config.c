@@ -1,0 +1,294 @@
+#include "config/config.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/param.h"
+#include "config/units.h"
+
+#define STRING PARAM_STRING
+#define SIZE PARAM_SIZE
+#define COUNT PARAM_COUNT
+#define TIME PARAM_TIME
+#define CHOICE PARAM_CHOICE
+
+const struct param params[] = {
+#define PARAM(field, ctype, key, kind, def, min, max, unit, help) \
+	{ key, kind, def, min, max, unit, help, offsetof(struct config, field) },
+#include "config/params.def"
+#undef PARAM
+};
+const size_t param_count = DL_COUNT(params);
+
+/* A choice is stored through an int, whatever its enum is called. */
+_Static_assert(sizeof(enum config_observe) == sizeof(int), "enum of another size");
+_Static_assert(sizeof(enum config_verify) == sizeof(int), "enum of another size");
+_Static_assert(sizeof(enum config_log) == sizeof(int), "enum of another size");
+
+static void *field(const struct config *c, const struct param *p)
+{
+	return (char *)(uintptr_t)c + p->offset;
+}
+
+const struct param *param_find(const char *key)
+{
+	for (size_t i = 0; i < param_count; i++)
+		if (strcmp(params[i].key, key) == 0)
+			return &params[i];
+	return NULL;
+}
+
+bool param_takes_auto(const struct param *p)
+{
+	return p->kind != PARAM_STRING && p->kind != PARAM_CHOICE && strcmp(p->def, "auto") == 0;
+}
+
+static int set_string(char **at, const char *value)
+{
+	char *copy = strdup(value);
+
+	if (!copy)
+		return -ENOMEM;
+	free(*at);
+	*at = copy;
+	return 0;
+}
+
+static int set_choice(void *at, const struct param *p, const char *value,
+		      struct config_error *reterr)
+{
+	size_t len = strlen(value);
+	const char *word = p->min;
+
+	for (int i = 0; word; i++) {
+		size_t n = strcspn(word, "|");
+
+		if (n == len && memcmp(word, value, n) == 0) {
+			memcpy(at, &i, sizeof(i));
+			return 0;
+		}
+		word = word[n] ? word + n + 1 : NULL;
+	}
+	return param_refuse(reterr, "%s is one of %s, not \"%.60s\"", p->key, p->min, value);
+}
+
+static int parse_number(enum param_kind kind, const char *text, uint64_t *ret)
+{
+	if (kind == PARAM_SIZE)
+		return units_size(text, ret);
+	return kind == PARAM_TIME ? units_time(text, ret) : units_count(text, ret);
+}
+
+static const char *number_like(enum param_kind kind)
+{
+	if (kind == PARAM_SIZE)
+		return "a size, such as 8MiB or 1.5GB";
+	return kind == PARAM_TIME ? "a time with its unit, such as 250ms or 60s" :
+		"a whole number, such as 64";
+}
+
+static int set_number(uint64_t *at, const struct param *p, const char *value,
+		      struct config_error *reterr)
+{
+	const char *or_auto = param_takes_auto(p) ? ", or auto" : "";
+	uint64_t n = 0, min = 0, max = 0;
+	int r;
+
+	if (param_takes_auto(p) && strcmp(value, "auto") == 0) {
+		*at = 0;
+		return 0;
+	}
+	r = parse_number(p->kind, p->min, &min);
+	assert(r == 0);
+	r = parse_number(p->kind, p->max, &max);
+	assert(r == 0);
+	r = parse_number(p->kind, value, &n);
+	if (r < 0 && r != -ERANGE)
+		return param_refuse(reterr, "%s is %s%s, not \"%.60s\"", p->key,
+				    number_like(p->kind), or_auto, value);
+	if (r == -ERANGE || n < min || n > max)
+		return param_refuse(reterr, "%s is from %s to %s%s, not %.60s", p->key, p->min,
+				    p->max, or_auto, value);
+	*at = n;
+	return 0;
+}
+
+int param_set(struct config *c, const struct param *p, const char *value,
+	      struct config_error *reterr)
+{
+	if (p->kind == PARAM_STRING && strlen(value) >= PARAM_TEXT_MAX)
+		return param_refuse(reterr, "%s is longer than %d bytes", p->key,
+				    PARAM_TEXT_MAX - 1);
+	if (p->kind == PARAM_STRING)
+		return set_string(field(c, p), value);
+	if (p->kind == PARAM_CHOICE)
+		return set_choice(field(c, p), p, value, reterr);
+	return set_number(field(c, p), p, value, reterr);
+}
+
+int param_refuse(struct config_error *reterr, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reterr->text, sizeof(reterr->text), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/* Edits (one letter more, less or other) between two short words; Levenshtein's, by rows. */
+static size_t edits(const char *a, const char *b)
+{
+	size_t row[64], la = strlen(a), lb = strlen(b);
+
+	if (la >= DL_COUNT(row) || lb >= DL_COUNT(row))
+		return SIZE_MAX;
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= la; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			size_t other = diagonal + (a[i - 1] != b[j - 1]);
+			size_t more = DL_MIN(row[j], row[j - 1]) + 1;
+
+			diagonal = row[j];
+			row[j] = DL_MIN(other, more);
+		}
+	}
+	return row[lb];
+}
+
+int param_unknown(const char *key, struct config_error *reterr)
+{
+	const char *nearest = NULL;
+	size_t least = DL_MAX((size_t)2, strlen(key) / 3) + 1;
+
+	for (size_t i = 0; i < param_count; i++) {
+		size_t n = edits(key, params[i].key);
+
+		if (n < least) {
+			least = n;
+			nearest = params[i].key;
+		}
+	}
+	if (nearest)
+		return param_refuse(reterr, "there is no setting \"%.60s\"; did you mean %s?", key,
+				    nearest);
+	return param_refuse(reterr, "there is no setting \"%.60s\"; config/REFERENCE.md and "
+			    "dlfs.yaml(5) list them all", key);
+}
+
+int config_new(struct config **ret)
+{
+	dl_cleanup(config_freep) struct config *c = calloc(1, sizeof(*c));
+	struct config_error e;
+
+	if (!c)
+		return -ENOMEM;
+	for (size_t i = 0; i < param_count; i++) {
+		int r = param_set(c, &params[i], params[i].def, &e);
+
+		assert(r == 0 || r == -ENOMEM);
+		if (r < 0)
+			return r;
+	}
+	*ret = DL_TAKE(c);
+	return 0;
+}
+
+void config_free(struct config *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < param_count; i++)
+		if (params[i].kind == PARAM_STRING)
+			free(*(char **)field(c, &params[i]));
+	free(c->fsname);
+	free(c->subtype);
+	free(c);
+}
+
+static int copy_strings(struct config *copy, const struct config *c)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < param_count && r == 0; i++)
+		if (params[i].kind == PARAM_STRING)
+			r = set_string(field(copy, &params[i]), *(char **)field(c, &params[i]));
+	if (r == 0 && c->fsname)
+		r = set_string(&copy->fsname, c->fsname);
+	if (r == 0 && c->subtype)
+		r = set_string(&copy->subtype, c->subtype);
+	return r;
+}
+
+int config_copy(const struct config *c, struct config **ret)
+{
+	dl_cleanup(config_freep) struct config *copy = malloc(sizeof(*copy));
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	*copy = *c;
+	for (size_t i = 0; i < param_count; i++)
+		if (params[i].kind == PARAM_STRING)
+			*(char **)field(copy, &params[i]) = NULL;
+	copy->fsname = copy->subtype = NULL;
+	r = copy_strings(copy, c);
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(copy);
+	return 0;
+}
+
+void config_swap(struct config *a, struct config *b)
+{
+	struct config c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+int config_set(struct config *c, const char *key, const char *value, struct config_error *reterr)
+{
+	const struct param *p = param_find(key);
+
+	reterr->line = reterr->column = 0;
+	return p ? param_set(c, p, value, reterr) : param_unknown(key, reterr);
+}
+
+static const char *choice_word(const struct param *p, int chosen, size_t *ret_len)
+{
+	const char *word = p->min;
+
+	while (chosen-- > 0)
+		word += strcspn(word, "|") + 1;
+	*ret_len = strcspn(word, "|");
+	return word;
+}
+
+int param_print(const struct config *c, const struct param *p, struct buf *ret)
+{
+	uint64_t number;
+	char text[32];
+	const char *word;
+	size_t len;
+
+	if (p->kind == PARAM_STRING)
+		return buf_printf(ret, "%s", *(char **)field(c, p));
+	if (p->kind == PARAM_CHOICE) {
+		word = choice_word(p, *(int *)field(c, p), &len);
+		return buf_append(ret, word, len);
+	}
+	number = *(uint64_t *)field(c, p);
+	if (number == 0 && param_takes_auto(p))
+		return buf_printf(ret, "auto");
+	if (p->kind == PARAM_SIZE)
+		return buf_printf(ret, "%s", units_print_size(number, text));
+	if (p->kind == PARAM_TIME)
+		return buf_printf(ret, "%s", units_print_time(number, text));
+	return buf_printf(ret, "%llu", (unsigned long long)number);
+}
