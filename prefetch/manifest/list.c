@@ -1,6 +1,7 @@
 #include "prefetch/manifest/list.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,0 +1,65 @@
+#include "prefetch/order/mt19937.h"
+
+#define N 624
+#define M 397
+
+void mt19937_seed(struct mt19937 *g, uint32_t seed)
+{
+	g->state[0] = seed;
+	for (uint32_t i = 1; i < N; i++)
+		g->state[i] = 1812433253u * (g->state[i - 1] ^ (g->state[i - 1] >> 30)) + i;
+	g->next = N;
+}
+
+static uint32_t twist(uint32_t upper, uint32_t lower)
+{
+	uint32_t y = (upper & 0x80000000u) | (lower & 0x7fffffffu);
+
+	return (y >> 1) ^ ((lower & 1) ? 0x9908b0dfu : 0);
+}
+
+static void next_block(struct mt19937 *g)
+{
+	uint32_t *s = g->state;
+
+	for (unsigned i = 0; i < N - M; i++)
+		s[i] = s[i + M] ^ twist(s[i], s[i + 1]);
+	for (unsigned i = N - M; i < N - 1; i++)
+		s[i] = s[i + M - N] ^ twist(s[i], s[i + 1]);
+	s[N - 1] = s[M - 1] ^ twist(s[N - 1], s[0]);
+	g->next = 0;
+}
+
+uint32_t mt19937_word(struct mt19937 *g)
+{
+	uint32_t y;
+
+	if (g->next == N)
+		next_block(g);
+	y = g->state[g->next++];
+	y ^= y >> 11;
+	y ^= (y << 7) & 0x9d2c5680u;
+	y ^= (y << 15) & 0xefc60000u;
+	return y ^ (y >> 18);
+}
+
+void mt19937_skip(struct mt19937 *g, uint64_t words)
+{
+	while (words > N - g->next) {
+		words -= N - g->next;
+		next_block(g);
+	}
+	g->next += (unsigned)words;
+}
+
+void torch_randperm(struct mt19937 *g, uint32_t n, uint32_t *ret)
+{
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = i;
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		uint32_t z = i + mt19937_word(g) % (n - i), kept = ret[i];
+
+		ret[i] = ret[z];
+		ret[z] = kept;
+	}
+}

@@ -88,6 +88,3 @@ static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
  */
 int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
 		   struct sequence **ret) DL_MUST_CHECK;
-/* Only its first `length` positions, in O(length) memory and time (sparse Fisher-Yates). */
-int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n,
-		 uint32_t *at, uint32_t length) DL_MUST_CHECK;

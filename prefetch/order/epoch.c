@@ -1,0 +1,144 @@
+/* Which epochs may come first, and which may follow one.
+ *
+ * Words that a training script draws from torch's default generator per epoch: 2 for the
+ * iterator's base_seed (also of a validation loader), then 2 for the sampler's private seed,
+ * whose low half, the second word, seeds the permutation.  A generator given to the DataLoader
+ * gives base_seed and the permutation itself; since torch 1.11 a second permutation is drawn
+ * and thrown away when an iterator runs to its end.
+ */
+#include "prefetch/order/mt19937.h"
+#include "prefetch/order/order.h"
+
+static uint32_t word_at(uint64_t seed, uint64_t word)
+{
+	struct mt19937 g;
+
+	mt19937_seed(&g, (uint32_t)seed);
+	mt19937_skip(&g, word);
+	return mt19937_word(&g);
+}
+
+static struct epoch chained(const struct order_spec *s, uint64_t number, uint64_t word,
+			    uint64_t stride)
+{
+	return (struct epoch){
+		.rule = EPOCH_TORCH, .number = number, .chained = true,
+		.word = word, .stride = stride, .seed = word_at(s->seed, word),
+	};
+}
+
+static struct epoch direct(const struct order_spec *s, uint64_t number, uint64_t skip)
+{
+	return (struct epoch){
+		.rule = EPOCH_TORCH, .number = number, .seed = (uint32_t)s->seed, .skip = skip,
+	};
+}
+
+/* Words of one epoch when a generator is passed along: base_seed, two permutations. */
+static uint64_t pass(uint32_t n, bool base, unsigned permutations)
+{
+	return (base ? 2 : 0) + (uint64_t)permutations * (n > 0 ? n - 1 : 0);
+}
+
+static size_t torch_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
+{
+	uint64_t e = s->epoch;
+
+	ret[0] = chained(s, e, 3 + 4 * e, 4);
+	ret[1] = direct(s, e, 2 + e * pass(n, true, 2));        /* DataLoader(generator=g) */
+	ret[2] = direct(s, e, e * pass(n, false, 2));           /* RandomSampler(generator=g) */
+	ret[3] = chained(s, e, 5 + 6 * e, 6);                   /* a validation loader first */
+	ret[4] = chained(s, e, 1 + 4 * e, 4);                   /* a sampler without a loader */
+	if (e == 0)
+		return 5;
+	ret[5] = chained(s, e, 3 + 6 * e, 6);                   /* ... or after each epoch */
+	ret[6] = chained(s, e, 3 + 2 * e, 2);                   /* persistent workers */
+	return 7;
+}
+
+static size_t torch_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
+			 struct epoch *ret)
+{
+	static const uint64_t strides[] = { 4, 6, 2, 8, 10 };
+	uint64_t e = now->number + 1;
+	size_t count = 0;
+
+	if (!now->chained) {
+		bool base = now->skip % pass(n, true, 2) == 2;
+
+		ret[0] = direct(s, e, now->skip + pass(n, base, 2));
+		ret[1] = direct(s, e, now->skip + pass(n, base, 1));    /* torch < 1.11, or broken off */
+		ret[2] = *now;                                          /* seeded anew each epoch */
+		ret[2].number = e;
+		ret[3] = direct(s, e, now->skip + pass(n, false, 2));
+		return 4;
+	}
+	ret[count++] = chained(s, e, now->word + now->stride, now->stride);
+	for (size_t i = 0; i < DL_COUNT(strides); i++)
+		if (strides[i] != now->stride)
+			ret[count++] = chained(s, e, now->word + strides[i], strides[i]);
+	ret[count] = *now;                                      /* manual_seed in each epoch */
+	ret[count++].number = e;
+	return count;
+}
+
+static size_t numbered(enum epoch_rule rule, uint64_t number, struct epoch *ret)
+{
+	*ret = (struct epoch){ .rule = rule, .number = number };
+	return 1;
+}
+
+size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
+{
+	switch (s->kind) {
+	case ORDER_NONE:
+	case ORDER_AUTO:
+		return 0;
+	case ORDER_SEQUENTIAL:
+		return numbered(EPOCH_SEQUENTIAL, s->epoch, ret);
+	case ORDER_LIST:
+		return numbered(EPOCH_LISTED, s->epoch, ret);
+	case ORDER_TORCH_DISTRIBUTED:
+		numbered(EPOCH_DISTRIBUTED, s->epoch, ret);
+		ret->seed = (uint32_t)(s->seed + s->epoch);
+		return 1;
+	case ORDER_TORCH:
+		break;
+	}
+	return torch_first(s, n, ret);
+}
+
+size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
+		  struct epoch *ret)
+{
+	if (now->rule == EPOCH_TORCH)
+		return torch_next(s, n, now, ret);
+	numbered(now->rule, now->number + 1, ret);
+	if (now->rule != EPOCH_DISTRIBUTED)
+		return 1;
+	ret[0].seed = now->seed + 1;
+	ret[1] = *now;                 /* set_epoch was forgotten: the same again */
+	ret[1].number = now->number + 1;
+	return 2;
+}
+
+int order_describe(const struct order_spec *s, const struct epoch *e, struct buf *ret)
+{
+	switch (e->rule) {
+	case EPOCH_SEQUENTIAL:
+		return buf_printf(ret, "sequential");
+	case EPOCH_LISTED:
+		return buf_printf(ret, "list %s", s->file ? s->file : "");
+	case EPOCH_DISTRIBUTED:
+		return buf_printf(ret, "DistributedSampler, seed + epoch = %u, world %u",
+				  e->seed, s->world);
+	case EPOCH_TORCH:
+		break;
+	}
+	if (e->chained)
+		return buf_printf(ret, "RandomSampler, seed %u: word %llu of manual_seed(%llu)",
+				  e->seed, (unsigned long long)e->word,
+				  (unsigned long long)s->seed);
+	return buf_printf(ret, "randperm of a generator with seed %u, after %llu words", e->seed,
+			  (unsigned long long)e->skip);
+}

@@ -1,0 +1,114 @@
+/* What a rule gives: the list indices of one epoch. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "prefetch/order/mt19937.h"
+#include "prefetch/order/order.h"
+
+#define RANDPERM_MAX 214748364u        /* from here on torch >= 2.6 permutes in another way */
+
+struct sequence *sequence_new(uint32_t length, uint32_t n)
+{
+	struct sequence *s = malloc(sizeof(*s) + length * sizeof(s->at[0]));
+
+	if (!s)
+		return NULL;
+	s->refs = 1;
+	s->length = length;
+	s->n = n;
+	return s;
+}
+
+struct sequence *sequence_ref(struct sequence *s)
+{
+	atomic_fetch_add(&s->refs, 1);
+	return s;
+}
+
+void sequence_unref(struct sequence *s)
+{
+	if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+		free(s);
+}
+
+/* How the positions of a distributed epoch come from the permutation: all ranks of this host
+ * go step by step, rank r of step k at p[(r + k·world) mod n]. */
+struct shares {
+	uint32_t world, ranks, steps;
+};
+
+static struct shares shares_of(const struct order_spec *s, uint32_t n)
+{
+	uint32_t steps = n / s->world + (n % s->world != 0 && !s->drop_last);
+
+	return (struct shares){ s->world, s->ranks ? s->rank_count : s->world, steps };
+}
+
+static uint32_t share_at(const struct order_spec *s, struct shares h, uint32_t n, uint32_t position)
+{
+	uint32_t step = position / h.ranks, rank = position % h.ranks;
+	uint64_t at = (s->ranks ? s->ranks[rank] : rank) + (uint64_t)step * h.world;
+
+	return (uint32_t)(at % n);
+}
+
+static uint32_t length_of(const struct order_spec *s, const struct epoch *e, uint32_t n)
+{
+	struct shares h;
+
+	if (e->rule != EPOCH_DISTRIBUTED)
+		return n;
+	h = shares_of(s, n);
+	return h.steps * h.ranks;
+}
+
+static void start(const struct epoch *e, struct mt19937 *g)
+{
+	mt19937_seed(g, e->seed);
+	mt19937_skip(g, e->skip);
+}
+
+static int distribute(const struct order_spec *s, const struct epoch *e, struct sequence *q)
+{
+	struct shares h = shares_of(s, q->n);
+	uint32_t *p = malloc(q->n * sizeof(*p));
+	struct mt19937 g;
+
+	if (!p)
+		return -ENOMEM;
+	start(e, &g);
+	torch_randperm(&g, q->n, p);
+	for (uint32_t i = 0; i < q->length; i++)
+		q->at[i] = p[share_at(s, h, q->n, i)];
+	free(p);
+	return 0;
+}
+
+int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
+		   struct sequence **ret)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	struct mt19937 g;
+	int r = 0;
+
+	if (e->rule == EPOCH_LISTED)
+		return -EINVAL;
+	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
+		return -ENOTSUP;
+	q = sequence_new(length_of(s, e, n), n);
+	if (!q)
+		return -ENOMEM;
+	if (e->rule == EPOCH_SEQUENTIAL) {
+		for (uint32_t i = 0; i < n; i++)
+			q->at[i] = i;
+	} else if (e->rule == EPOCH_TORCH) {
+		start(e, &g);
+		torch_randperm(&g, n, q->at);
+	} else {
+		r = distribute(s, e, q);
+	}
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(q);
+	return 0;
+}

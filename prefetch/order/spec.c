@@ -1,0 +1,256 @@
+/* Reading what the user said. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "prefetch/order/order.h"
+
+static int refuse(char reterr[160], const char *format, ...) DL_PRINTF(2, 3);
+static int refuse(char reterr[160], const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reterr, 160, format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+void order_spec_fini(struct order_spec *s)
+{
+	free(s->ranks);
+	free(s->root);
+	free(s->file);
+	free(s->text);
+	*s = (struct order_spec){ 0 };
+}
+
+static char *copied(const char *text)
+{
+	return text ? strdup(text) : NULL;
+}
+
+int order_spec_copy(const struct order_spec *s, struct order_spec *ret)
+{
+	dl_cleanup(order_spec_fini) struct order_spec copy = *s;
+
+	copy.root = copied(s->root);
+	copy.file = copied(s->file);
+	copy.text = copied(s->text);
+	copy.ranks = NULL;
+	if (s->ranks) {
+		copy.ranks = malloc(s->rank_count * sizeof(*s->ranks));
+		if (copy.ranks)
+			memcpy(copy.ranks, s->ranks, s->rank_count * sizeof(*s->ranks));
+	}
+	if ((s->root && !copy.root) || (s->file && !copy.file) || (s->text && !copy.text) ||
+	    (s->ranks && !copy.ranks))
+		return -ENOMEM;
+	*ret = copy;
+	copy = (struct order_spec){ 0 };
+	return 0;
+}
+
+static int read_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (!((*text >= '0' && *text <= '9') || (*text == '-' && text[1] >= '0' && text[1] <= '9')))
+		return -EINVAL;
+	errno = 0;
+	*ret = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+	return errno || *end ? -EINVAL : 0;
+}
+
+static int add_ranks(struct order_spec *s, uint64_t from, uint64_t to)
+{
+	uint32_t *more;
+
+	if (to < from || to >= ORDER_RANKS_MAX || s->rank_count + to - from + 1 > ORDER_RANKS_MAX)
+		return -EINVAL;
+	if (s->rank_count > 0 && s->ranks[s->rank_count - 1] >= from)
+		return -EINVAL;
+	more = realloc(s->ranks, (s->rank_count + to - from + 1) * sizeof(*more));
+	if (!more)
+		return -ENOMEM;
+	s->ranks = more;
+	for (uint64_t r = from; r <= to; r++)
+		s->ranks[s->rank_count++] = (uint32_t)r;
+	return 0;
+}
+
+/* "0", "0+1+3", "0-3", "0-1+4" */
+static int read_ranks(struct order_spec *s, char *text)
+{
+	char *save = NULL;
+
+	for (char *part = strtok_r(text, "+", &save); part; part = strtok_r(NULL, "+", &save)) {
+		char *dash = strchr(part, '-');
+		uint64_t from, to;
+		int r;
+
+		if (dash)
+			*dash = 0;
+		if (read_number(part, &from) < 0 || read_number(dash ? dash + 1 : part, &to) < 0)
+			return -EINVAL;
+		r = add_ranks(s, from, to);
+		if (r < 0)
+			return r;
+	}
+	return s->rank_count > 0 ? 0 : -EINVAL;
+}
+
+enum { WORD_SEED = 1, WORD_EPOCH = 2, WORD_EPOCHS = 4, WORD_WORLD = 8, WORD_RANKS = 16,
+	WORD_DROP = 32, WORD_ROOT = 64 };
+
+static const struct word {
+	const char *name;
+	unsigned bit;
+	bool value;
+} words[] = {
+	{ "seed", WORD_SEED, true }, { "epoch", WORD_EPOCH, true },
+	{ "epochs", WORD_EPOCHS, true }, { "world", WORD_WORLD, true },
+	{ "ranks", WORD_RANKS, true }, { "drop_last", WORD_DROP, false },
+	{ "root", WORD_ROOT, true },
+};
+
+static int set_word(struct order_spec *s, const struct word *w, char *value, char reterr[160])
+{
+	uint64_t number = 0;
+	int r = 0;
+
+	if (w->bit & (WORD_SEED | WORD_EPOCH | WORD_EPOCHS | WORD_WORLD))
+		r = read_number(value, &number);
+	if (r < 0)
+		return refuse(reterr, "%s=%s is not a number", w->name, value);
+	switch (w->bit) {
+	case WORD_SEED:
+		s->seed = number;
+		break;
+	case WORD_EPOCH:
+		s->epoch = number;
+		break;
+	case WORD_EPOCHS:
+		s->epochs = number;
+		break;
+	case WORD_WORLD:
+		if (number < 1 || number > ORDER_RANKS_MAX)
+			return refuse(reterr, "world=%s: 1 to %d processes", value, ORDER_RANKS_MAX);
+		s->world = (uint32_t)number;
+		break;
+	case WORD_RANKS:
+		if (read_ranks(s, value) < 0)
+			return refuse(reterr, "ranks: ascending numbers such as 0+1 or 0-3");
+		break;
+	case WORD_DROP:
+		s->drop_last = true;
+		break;
+	default:
+		s->root = strdup(value);
+		return s->root ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_words(struct order_spec *s, char *text, unsigned allowed, unsigned needed,
+		      char reterr[160])
+{
+	unsigned seen = 0;
+	char *save = NULL;
+
+	for (char *part = strtok_r(text, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
+		char *value = strchr(part, '=');
+		const struct word *w = NULL;
+		int r;
+
+		if (value)
+			*value++ = 0;
+		for (size_t i = 0; i < DL_COUNT(words); i++)
+			if (strcmp(words[i].name, part) == 0 && (words[i].bit & allowed))
+				w = &words[i];
+		if (!w)
+			return refuse(reterr, "\"%.40s\" is not a word of this order", part);
+		if (w->value != (value != NULL) || (value && !*value))
+			return refuse(reterr, w->value ? "%s needs a value" : "%s has no value",
+				      w->name);
+		if (seen & w->bit)
+			return refuse(reterr, "%s is given twice", w->name);
+		seen |= w->bit;
+		r = set_word(s, w, value, reterr);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < DL_COUNT(words); i++)
+		if ((words[i].bit & needed) && !(seen & words[i].bit))
+			return refuse(reterr, "%s= is missing", words[i].name);
+	return 0;
+}
+
+#define WORDS_ANY (WORD_EPOCH | WORD_EPOCHS | WORD_ROOT)
+
+static const struct kind {
+	const char *name;
+	enum order_kind kind;
+	unsigned allowed, needed;
+} kinds[] = {
+	{ "none", ORDER_NONE, 0, 0 },
+	{ "auto", ORDER_AUTO, 0, 0 },
+	{ "sequential", ORDER_SEQUENTIAL, WORDS_ANY, 0 },
+	{ "torch", ORDER_TORCH, WORDS_ANY | WORD_SEED, WORD_SEED },
+	{ "torch-distributed", ORDER_TORCH_DISTRIBUTED,
+	  WORDS_ANY | WORD_SEED | WORD_WORLD | WORD_RANKS | WORD_DROP, WORD_SEED | WORD_WORLD },
+	{ "list", ORDER_LIST, 0, 0 },
+};
+
+static int read_kind(struct order_spec *s, const struct kind *k, const char *rest,
+		     char reterr[160])
+{
+	dl_cleanup(dl_freep) char *text = rest ? strdup(rest) : NULL;
+
+	s->kind = k->kind;
+	if (rest && !text)
+		return -ENOMEM;
+	if (k->kind == ORDER_LIST) {
+		if (!rest || !*rest)
+			return refuse(reterr, "list needs a file: list:/path/to/order.txt");
+		s->file = DL_TAKE(text);
+		return 0;
+	}
+	if (rest && !k->allowed)
+		return refuse(reterr, "%s has no words after it", k->name);
+	return read_words(s, text ? text : (char[]){ "" }, k->allowed, k->needed, reterr);
+}
+
+static int check(const struct order_spec *s, char reterr[160])
+{
+	if (s->rank_count > 0 && s->ranks[s->rank_count - 1] >= s->world)
+		return refuse(reterr, "rank %u is not below world=%u",
+			      s->ranks[s->rank_count - 1], s->world);
+	return 0;
+}
+
+int order_parse(const char *text, struct order_spec *ret, char reterr[160])
+{
+	dl_cleanup(order_spec_fini) struct order_spec s = { .text = strdup(text) };
+	size_t len = strcspn(text, ":");
+	const char *rest = text[len] ? text + len + 1 : NULL;
+	int r;
+
+	*ret = (struct order_spec){ 0 };
+	if (!s.text)
+		return -ENOMEM;
+	for (size_t i = 0; i < DL_COUNT(kinds); i++) {
+		if (strlen(kinds[i].name) != len || memcmp(kinds[i].name, text, len) != 0)
+			continue;
+		r = read_kind(&s, &kinds[i], rest, reterr);
+		if (r == 0)
+			r = check(&s, reterr);
+		if (r < 0)
+			return r;
+		*ret = s;
+		s = (struct order_spec){ 0 };
+		return 0;
+	}
+	return refuse(reterr, "\"%.40s\" is no order: auto, none, sequential, torch:seed=S, "
+		      "torch-distributed:seed=S,world=W or list:FILE", text);
+}
