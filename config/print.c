@@ -6,20 +6,37 @@
 #define HELP_INDENT 8
 #define HELP_WIDTH 78
 
-/* A double-quoted YAML string has the escapes of C, and one for the quote. */
+/* A double-quoted YAML string has the escapes of C, and some for what YAML alone minds: the
+ * quote, and three more characters that it takes for line ends. */
+static const char *const yaml_escapes[][2] = {
+	{ "\"", "\\\"" }, { "\xc2\x85", "\\N" }, { "\xe2\x80\xa8", "\\L" },
+	{ "\xe2\x80\xa9", "\\P" },
+};
+
+/* Append the character at text; returns how many bytes it has there. */
+static int print_character(const char *text, struct buf *ret)
+{
+	int r;
+
+	for (size_t i = 0; i < DL_COUNT(yaml_escapes); i++) {
+		size_t len = strlen(yaml_escapes[i][0]);
+
+		if (strncmp(text, yaml_escapes[i][0], len) == 0) {
+			r = buf_printf(ret, "%s", yaml_escapes[i][1]);
+			return r < 0 ? r : (int)len;
+		}
+	}
+	r = buf_escape(ret, (struct bytes){ text, 1 });
+	return r < 0 ? r : 1;
+}
+
 static int print_quoted(const char *text, struct buf *ret)
 {
 	int r = buf_printf(ret, "\"");
 
-	while (r == 0 && *text) {
-		size_t len = strcspn(text, "\"");
-
-		r = buf_escape(ret, (struct bytes){ text, len });
-		text += len;
-		if (r == 0 && *text) {
-			r = buf_printf(ret, "\\\"");
-			text++;
-		}
+	while (r >= 0 && *text) {
+		r = print_character(text, ret);
+		text += r > 0 ? r : 0;
 	}
 	return r < 0 ? r : buf_printf(ret, "\"");
 }

@@ -82,9 +82,11 @@ static int take_value(struct reader *rd, const yaml_event_t *event)
 
 static int on_scalar(struct reader *rd, const yaml_event_t *event)
 {
-	if (event->data.scalar.anchor || event->data.scalar.tag)
+	if (event->data.scalar.anchor || event->data.scalar.tag) {
+		at(rd, event->start_mark);
 		return param_refuse(rd->error, "anchors (&) and tags (!) are not used here: "
 				    "write the value itself");
+	}
 	if (rd->depth == 0) {
 		/* A file of comments only is a document with an empty scalar. */
 		if (event->data.scalar.length == 0 &&
@@ -221,7 +223,9 @@ static int read_file(const char *path, struct buf *text)
 		n = fread(text->at + text->len, 1, 65536, f);
 		text->len += n;
 	} while (n > 0 && text->len <= YAML_TEXT_MAX);
-	return ferror(f) ? -EIO : 0;
+	if (ferror(f))
+		return errno > 0 ? -errno : -EIO;
+	return 0;
 }
 
 int config_load(struct config *c, const char *path, struct config_error *reterr)
