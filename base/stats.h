@@ -32,7 +32,7 @@ enum stats_unit { STATS_COUNT, STATS_BYTES, STATS_TIME };
 struct stats_row {                     /* the table, for printers */
 	enum stats_kind kind;
 	enum stats_unit unit;
-	const char *name, *help;       /* name: as in struct stats; wait_ns is printed as wait_seconds */
+	const char *name, *help;       /* as in struct stats; wait_ns is printed as wait_seconds */
 	size_t offset;                 /* of the _Atomic uint64_t in struct stats */
 };
 extern const struct stats_row stats_rows[];

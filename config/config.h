@@ -29,12 +29,13 @@ void config_free(struct config *c);    /* NULL is fine */
 
 /* Text, not a file: tests and fuzzers have no files.  Later settings win.  On failure *c is
  * unchanged.  -EINVAL, -ENOMEM. */
-int config_parse_yaml(struct config *c, struct bytes yaml, struct config_error *reterr) DL_MUST_CHECK;
+int config_parse_yaml(struct config *c, struct bytes yaml, struct config_error *reterr)
+	DL_MUST_CHECK;
 /* Reads the file; *reterr.text names it. */
 int config_load(struct config *c, const char *path, struct config_error *reterr) DL_MUST_CHECK;
 /* "memory=8MiB,order=list:a\,b,allow_other,_netdev": words of mount(8) and systemd that are
- * not for us (ro, nofail, _netdev, noauto, user, defaults, x-…, comment=…, nosuid, …) are
- * dropped; rw and others that cannot be true are errors. */
+ * not for us (ro, rw, nofail, _netdev, noauto, user, defaults, x-…, comment=…, nosuid, …) are
+ * dropped.  Line and column stay 0. */
 int config_parse_options(struct config *c, const char *options, struct config_error *reterr)
 	DL_MUST_CHECK;
 int config_set(struct config *c, const char *key, const char *value, struct config_error *reterr)

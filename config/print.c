@@ -148,11 +148,11 @@ int config_print_reference(struct buf *ret)
 	int r = buf_printf(ret,
 		"# Settings\n\n"
 		"<!-- Made by `config-doc reference` from params.def; change that file. -->\n\n"
-		"Each can stand in a YAML file (`key: value`) and after `-o` (`key=value,…`, where\n"
-		"a comma in a value is written `\\,`). What stands later wins, and `-o` stands after\n"
-		"the file. [example.yaml](example.yaml) is a file to begin with.\n\n"
-		"Sizes: `8MiB` (1024²), `8MB` (1000²), `8M` (1024²), or bytes. Times: `250ms`, `60s`,\n"
-		"`10m`, `12h`, `7d`.\n");
+		"Each can stand in a YAML file (`key: value`) and after `-o` (`key=value,…`,\n"
+		"where a comma in a value is written `\\,`). What stands later wins, and `-o`\n"
+		"stands after the file. [example.yaml](example.yaml) is a file to begin with.\n\n"
+		"Sizes: `8MiB` (1024²), `8MB` (1000²), `8M` (1024²), or bytes.\n"
+		"Times: `250ms`, `60s`, `10m`, `12h`, `7d`.\n");
 
 	for (size_t i = 0; i < param_count && r == 0; i++)
 		r = print_reference_of(&params[i], ret);

@@ -11,7 +11,7 @@ static struct bytes text(const char *t)
 
 static bool holds(const struct buf *b, const char *at, size_t len)
 {
-	return b->len == len && memcmp(b->at, at, len) == 0;
+	return b->len == len && (len == 0 || memcmp(b->at, at, len) == 0);
 }
 
 Test(buf, appends_and_keeps_what_was_there)

@@ -129,7 +129,8 @@ Test(config, changes_nothing_when_it_refuses)
 	cr_assert_eq(yaml("memory: 8MiB\norder: sequential\nlead: x\n"), -EINVAL);
 	cr_assert_eq(c->memory, 0u);
 	cr_assert_str_eq(c->order, "auto");
-	cr_assert_eq(config_parse_options(c, "memory=8MiB,allow_other,fsname=x,leda=1", &e), -EINVAL);
+	cr_assert_eq(config_parse_options(c, "memory=8MiB,allow_other,fsname=x,leda=1", &e),
+		     -EINVAL);
 	cr_assert_eq(c->memory, 0u);
 	cr_assert(!c->allow_other);
 	cr_assert_null(c->fsname);
@@ -209,7 +210,8 @@ Test(config, prints_what_it_can_read_again)
 	cr_assert_eq(config_print_yaml(c, &first), 0);
 	config_free(c);
 	set_up();
-	cr_assert_eq(config_parse_yaml(c, (struct bytes){ first.at, first.len }, &e), 0, "%s", e.text);
+	cr_assert_eq(config_parse_yaml(c, (struct bytes){ first.at, first.len }, &e), 0, "%s",
+		     e.text);
 	cr_assert_str_eq(c->source, "a\"b\\c\nd\x7f\xc2\x85\xe2\x80\xa8 # x: y ");
 	cr_assert_eq(c->memory, 100000000u);
 	cr_assert_eq(c->verify, VERIFY_NEVER);

@@ -115,7 +115,8 @@ ParameterizedTest(struct print_case *c, units, prints_sizes)
 ParameterizedTestParameters(units, prints_times)
 {
 	static struct print_case cases[] = {
-		{ 0, "0s", "" }, { 1, "1ns", "" }, { 1500, "1500ns", "" }, { 250000000, "250ms", "" },
+		{ 0, "0s", "" }, { 1, "1ns", "" }, { 1500, "1500ns", "" },
+		{ 250000000, "250ms", "" },
 		{ 60 * S, "1m", "" }, { 90 * S, "90s", "" }, { 86400 * S, "1d", "" },
 		{ UINT64_MAX, "18446744073709551615ns", "" },
 	};
