@@ -1,0 +1,195 @@
+#include "prefetch/source/source.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "prefetch/source/layer.h"
+
+static const struct source_ops *const bottoms[] = { &source_uring, &source_threads };
+static const struct source_ops *const layers_known[] = { &source_slow, &source_fault };
+
+static const struct source_ops *find(const struct source_ops *const *among, size_t count,
+				     const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(among[i]->name, name) == 0)
+			return among[i];
+	return NULL;
+}
+
+/* next is taken on success only. */
+static int open_one(const struct source_ops *ops, const struct manifest *m, struct source *next,
+		    const char *args, struct source **ret)
+{
+	struct source *s = calloc(1, ops->size);
+	int r;
+
+	if (!s)
+		return -ENOMEM;
+	s->ops = ops;
+	s->next = next;
+	s->manifest = m;
+	s->args = args;
+	r = ops->open(s);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	s->args = NULL;
+	*ret = s;
+	return 0;
+}
+
+/* io_uring is often forbidden (containers, hardened kernels) or short of locked memory. */
+static int open_any_bottom(const struct manifest *m, struct source **ret)
+{
+	int r = open_one(&source_uring, m, NULL, NULL, ret);
+
+	if (r == -EPERM || r == -ENOSYS || r == -ENOMEM)
+		r = open_one(&source_threads, m, NULL, NULL, ret);
+	return r;
+}
+
+/* Open what `text` names, from its last layer to its first. */
+static int open_layers(const struct manifest *m, char *text, struct source **s)
+{
+	for (;;) {
+		char *bar = strrchr(text, '|');
+		char *name = bar ? bar + 1 : text, *args = strchr(name, ':');
+		const struct source_ops *ops;
+		int r;
+
+		if (args)
+			*args++ = 0;
+		ops = *s ? NULL : find(bottoms, DL_COUNT(bottoms), name);
+		if (!ops) {
+			ops = find(layers_known, DL_COUNT(layers_known), name);
+			if (!ops)
+				return -EINVAL;
+			r = *s ? 0 : open_any_bottom(m, s);
+			if (r < 0)
+				return r;
+		}
+		r = open_one(ops, m, *s, args, s);
+		if (r < 0)
+			return r;
+		if (!bar)
+			return 0;
+		*bar = 0;
+	}
+}
+
+int source_open(const struct manifest *m, const char *layers, struct source **ret)
+{
+	dl_cleanup(dl_freep) char *text = NULL;
+	struct source *s = NULL;
+	int r;
+
+	if (!layers || !*layers)
+		return open_any_bottom(m, ret);
+	text = strdup(layers);
+	if (!text)
+		return -ENOMEM;
+	r = open_layers(m, text, &s);
+	if (r < 0) {
+		source_close(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+int source_submit(struct source *s, struct fetch *f)
+{
+	uint64_t size;
+	int r;
+
+	assert(f->done && !f->bytes.at);
+	if (!manifest_sample(s->manifest, f->id, &size))
+		return -EINVAL;
+	if (f->offset > size || f->len > size - f->offset)
+		return -EINVAL;
+	f->result = -EINPROGRESS;
+	/* done() may have run, and f be gone, before submit returns: f is not touched again. */
+	r = s->ops->submit(s, f);
+	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM);
+	return r;
+}
+
+void source_hurry(struct source *s, sample_id id, uint64_t offset)
+{
+	for (; s; s = s->next)
+		if (s->ops->hurry)
+			s->ops->hurry(s, id, offset);
+}
+
+unsigned source_depth(const struct source *s)
+{
+	unsigned depth = s->ops->depth(s);
+
+	assert(depth > 0);
+	return depth;
+}
+
+static void stop(struct source *s)
+{
+	if (s->next)
+		stop(s->next);
+	s->ops->stop(s);
+}
+
+void source_close(struct source *s)
+{
+	if (s)
+		stop(s);
+	while (s) {
+		struct source *next = s->next;
+
+		s->ops->close(s);
+		free(s);
+		s = next;
+	}
+}
+
+void layer_done(struct fetch *f, int result)
+{
+	assert(result <= 0);
+	assert(result < 0 || f->bytes.len == f->len);
+	if (result < 0)
+		buf_free(&f->bytes);
+	f->result = result;
+	f->done(f);
+}
+
+int layer_next_arg(const char **at, struct layer_arg *ret)
+{
+	const char *key = *at, *equals, *end;
+
+	if (!key || !*key)
+		return 0;
+	end = key + strcspn(key, ",");
+	equals = memchr(key, '=', (size_t)(end - key));
+	if (!equals || equals == key || (size_t)(equals - key) >= sizeof(ret->key) ||
+	    (size_t)(end - equals - 1) >= sizeof(ret->value))
+		return -EINVAL;
+	*ret = (struct layer_arg){ 0 };
+	memcpy(ret->key, key, (size_t)(equals - key));
+	memcpy(ret->value, equals + 1, (size_t)(end - equals - 1));
+	*at = *end ? end + 1 : end;
+	return 1;
+}
+
+void layer_fetch_init(struct layer_fetch *l, struct fetch *outer, void (*done)(struct fetch *f))
+{
+	l->outer = outer;
+	l->inner = (struct fetch){
+		.id = outer->id, .offset = outer->offset, .len = outer->len, .due = outer->due,
+		.done = done,
+	};
+}
+
+int layer_fetch_move(struct layer_fetch *l)
+{
+	l->outer->bytes = buf_take(&l->inner.bytes);
+	return l->inner.result;
+}

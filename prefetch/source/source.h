@@ -1,7 +1,8 @@
 /* A source is where the original bytes come from.
  *
  * Sources stack: a layer is a source whose `next` is another one.  Adding a kind of storage
- * means adding one file to this folder and one line to source.c.
+ * means adding one file to this folder and one line to source.c.  The bottom of the stack is
+ * a folder, read through io_uring or, where that is not allowed, by a pool of threads.
  *
  * Thread-safety: submit, hurry and ideal on any thread.
  */
@@ -19,9 +20,11 @@ struct fetch {
 	uint64_t offset;               /* from here ... */
 	size_t len;                    /* ... so many bytes; offset + len <= the sample's size */
 	uint64_t due;                  /* urgency; lower first; 0: a reader waits */
-	struct buf bytes;              /* filled by the source, exactly len on success */
+	struct buf bytes;              /* empty before; exactly len on success, empty otherwise */
 	int result;                    /* 0 or -errno, set before done().  -ESTALE: the file is
-	                                * not the version that the manifest knows. */
+	                                * not the version that the manifest knows; -ENOENT: it
+	                                * is gone; both are definite.  -ESHUTDOWN, -ETIMEDOUT:
+	                                * the source was closed meanwhile. */
 	void (*done)(struct fetch *f);
 	/* the source's own: */
 	struct fetch *next_;
@@ -41,8 +44,12 @@ struct source_ops {
 	void (*hurry)(struct source *s, sample_id id, uint64_t offset);
 	/* How many fetches keep this source busy (its own bound on what is in flight). */
 	unsigned (*depth)(const struct source *s);
-	/* Every fetch taken has had its done() when this returns (within 5 s: what hangs is
-	 * given up with -ETIMEDOUT).  Frees nothing of the caller's. */
+	/* From now on submit says -ESHUTDOWN.  What still waits ends with -ESHUTDOWN; every
+	 * fetch taken has had its done() when this returns (within 5 s: what hangs is given up
+	 * with -ETIMEDOUT).  A stack is stopped from the bottom up, so that no layer waits for
+	 * a fetch that hangs below it. */
+	void (*stop)(struct source *s);
+	/* Free what open() made; after stop().  open() itself cleans up when it fails. */
 	void (*close)(struct source *s);
 };
 
@@ -53,11 +60,17 @@ struct source {                        /* first member of every implementation *
 	const char *args;              /* of this layer; borrowed during open() only */
 };
 
-/* Open the stack for a manifest.  `layers`, for tests and benchmarks, stands in front:
- * "slow:latency=10ms,parallel=64,bandwidth=100MB/s" or "fault:every=7,errno=EIO", several
- * separated by '|'; NULL or "": none.  -EINVAL: no such layer or argument.
+/* Open the stack for a manifest.  `layers`, for tests and benchmarks, stands in front, the
+ * first on top, several separated by '|'; NULL or "": none.
+ *
+ *     slow:latency=10ms,parallel=64,bandwidth=100MB/s,every=1    (all optional)
+ *     fault:errno=EIO,every=7                                    every 7th fails
+ *     threads, uring      as the last one: which kind of folder, instead of what works here
+ *
+ * -EINVAL: no such layer or argument.
  */
 int source_open(const struct manifest *m, const char *layers, struct source **ret) DL_MUST_CHECK;
+/* -EINVAL: id is no regular file, or the range is not in it; else as source_ops. */
 int source_submit(struct source *s, struct fetch *f) DL_MUST_CHECK;
 void source_hurry(struct source *s, sample_id id, uint64_t offset);
 unsigned source_depth(const struct source *s);

@@ -1,0 +1,88 @@
+/* One folder read by many: what the io_uring and the thread bottom share.
+ *
+ * A job is one running fetch as a step machine: dir_step() says which system call comes next,
+ * the driver makes it, in whatever way it can, and hands in the result.
+ *
+ *     OPEN → STAT → READ … → STAT → END      the second STAT: still the same version?
+ *
+ * Page cache: the bytes are pushed into the cache of our own mount, so the source's pages are
+ * a second copy and are dropped after the read, unless some were there before: then somebody
+ * else wants them (dir_cached()).  Readahead is off: ranges are read as they are asked for.
+ *
+ * Thread-safety: the queue and the table of jobs are under `lock`; a job that runs belongs to
+ * the thread that took it.
+ */
+#pragma once
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include "base/lock.h"
+#include "prefetch/source/queue.h"
+
+struct ring;
+
+enum dir_want { DIR_OPEN, DIR_STAT, DIR_READ, DIR_END };
+
+struct dir_job {
+	struct fetch *fetch;           /* under the lock; NULL: free, or was given up */
+	bool running;                  /* under the lock */
+	/* of the thread that runs it: */
+	enum dir_want want;            /* the call that is being made */
+	int fd;                        /* -1: not open */
+	int result;                    /* after DIR_END */
+	bool checked, cached;
+	unsigned again;                /* calls that were to be repeated */
+	struct buf path, bytes;
+	size_t len;
+	uint64_t offset;
+	struct open_how how;
+	struct statx now;
+	struct attr version;
+	struct dir *dir;
+};
+
+struct dir {
+	const struct manifest *manifest;
+	int root;                      /* our own: jobs that hang may outlive the manifest's */
+	_Atomic bool no_atime;         /* O_NOATIME is still worth a try */
+	struct dl_lock lock;
+	pthread_cond_t posted;         /* the queue or `stopping` changed */
+	pthread_cond_t quiet;          /* a job or a done() ended */
+	struct queue queue;
+	struct dir_job *jobs;
+	unsigned jobs_max;
+	unsigned depth;                /* how many may run; shrinks when descriptors run out */
+	unsigned running;
+	unsigned delivering;           /* fetches that are in done() */
+	bool stopping;
+	bool idle;                     /* the driver found nothing to take: wake it */
+	/* of the drivers: */
+	pthread_t *threads;
+	unsigned thread_count;
+	struct ring *ring;
+};
+
+/* The source itself; its jobs are apart, since those that hang outlive it. */
+struct dir_source {
+	struct source source;
+	struct dir *dir;
+};
+
+int dir_new(const struct source *s, unsigned jobs, struct dir **ret) DL_MUST_CHECK;
+void dir_free(struct dir *d);
+unsigned dir_depth(const struct source *s);
+void dir_hurry(struct source *s, sample_id id, uint64_t offset);
+/* 1: queued, and the driver has to be woken; 0: queued; else as source_ops.submit. */
+int dir_queue(struct dir *d, struct fetch *f) DL_MUST_CHECK;
+int dir_thread(struct dir *d, void *(*run)(void *)) DL_MUST_CHECK;     /* signals blocked */
+
+/* With the lock: the next job that may run, its first call in job->want; NULL: none now. */
+struct dir_job *dir_take(struct dir *d);
+/* Without the lock: the result of job->want is in; what is wanted next. */
+enum dir_want dir_step(struct dir_job *j, int result);
+/* Without the lock: after DIR_END.  Ends the fetch, or puts it back into the queue. */
+void dir_finish(struct dir_job *j);
+
+/* End all that waits (-ESHUTDOWN), wait up to 5 s for what runs, give the rest up
+ * (-ETIMEDOUT).  true: nothing was left hanging.  If not, a thread or the kernel may still
+ * write to a job: then d has to stay for ever, and the threads are on their own. */
+bool dir_stop(struct dir *d) DL_MUST_CHECK;

@@ -1,0 +1,129 @@
+/* A folder read through io_uring: one thread starts and collects every call. */
+#include "base/ring.h"
+#include "prefetch/source/dir.h"
+#include "prefetch/source/layer.h"
+
+/* More does not help a local disk, and hides 10 ms of latency at 6400 files a second. */
+#define JOBS 64
+
+static void make_call(struct dir *d, struct dir_job *j)
+{
+	switch (j->want) {
+	case DIR_OPEN:
+		ring_openat2(d->ring, d->root, (char *)j->path.at, &j->how, j);
+		break;
+	case DIR_STAT:
+		ring_fstat(d->ring, j->fd, &j->now, j);
+		break;
+	case DIR_READ:
+		ring_read(d->ring, j->fd, j->bytes.at + j->bytes.len, j->len - j->bytes.len,
+			  j->offset + j->bytes.len, j);
+		break;
+	case DIR_END:
+		dir_finish(j);
+		break;
+	}
+}
+
+static struct dir_job *take(struct dir *d)
+{
+	DL_HOLD(&d->lock);
+	return dir_take(d);
+}
+
+static void take_all(struct dir *d)
+{
+	struct dir_job *j;
+
+	while ((j = take(d)))
+		make_call(d, j);
+}
+
+/* true: no job is left to wait for. */
+static bool ended(struct dir *d)
+{
+	DL_HOLD(&d->lock);
+	return d->stopping && d->running == 0;
+}
+
+static void *run(void *arg)
+{
+	struct dir *d = arg;
+	struct ring_result results[JOBS];
+
+	while (!ended(d)) {
+		size_t count;
+
+		take_all(d);
+		count = ring_wait(d->ring, results, DL_COUNT(results), UINT64_MAX);
+		for (size_t i = 0; i < count; i++) {
+			struct dir_job *j = results[i].tag;
+
+			dir_step(j, results[i].result);
+			make_call(d, j);
+		}
+	}
+	return NULL;
+}
+
+static int uring_open(struct source *s)
+{
+	struct dir_source *ds = dl_container_of(s, struct dir_source, source);
+	int r = dir_new(s, JOBS, &ds->dir);
+
+	if (r < 0)
+		return r;
+	r = ring_open(JOBS, &ds->dir->ring);
+	if (r == 0)
+		r = dir_thread(ds->dir, run);
+	if (r < 0) {
+		ring_close(ds->dir->ring);
+		dir_free(ds->dir);
+	}
+	return r;
+}
+
+static int uring_submit(struct source *s, struct fetch *f)
+{
+	struct dir *d = dl_container_of(s, struct dir_source, source)->dir;
+	int r = dir_queue(d, f);
+
+	if (r == 1)
+		ring_wake(d->ring);
+	return DL_MIN(r, 0);
+}
+
+static void uring_stop(struct source *s)
+{
+	struct dir_source *ds = dl_container_of(s, struct dir_source, source);
+	bool quiet = dir_stop(ds->dir);
+
+	ring_wake(ds->dir->ring);
+	if (quiet) {
+		pthread_join(ds->dir->threads[0], NULL);
+		return;
+	}
+	pthread_detach(ds->dir->threads[0]);
+	ds->dir = NULL;
+}
+
+static void uring_close(struct source *s)
+{
+	struct dir *d = dl_container_of(s, struct dir_source, source)->dir;
+
+	if (!d)
+		return;
+	ring_close(d->ring);
+	dir_free(d);
+}
+
+const struct source_ops source_uring = {
+	.name = "uring",
+	.size = sizeof(struct dir_source),
+	.open = uring_open,
+	.submit = uring_submit,
+	.hurry = dir_hurry,
+	.depth = dir_depth,
+	.stop = uring_stop,
+	.close = uring_close,
+};
