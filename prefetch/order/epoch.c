@@ -119,6 +119,12 @@ size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *no
 	ret[0].seed = now->seed + 1;
 	ret[1] = *now;                 /* set_epoch was forgotten: the same again */
 	ret[1].number = now->number + 1;
+	if (now->seed != (uint32_t)(s->seed + now->number)) {   /* ... as it was before */
+		struct epoch same = ret[1];
+
+		ret[1] = ret[0];
+		ret[0] = same;
+	}
 	return 2;
 }
 

@@ -88,3 +88,7 @@ static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
  */
 int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
 		   struct sequence **ret) DL_MUST_CHECK;
+/* Only the first positions of it (fewer than `length` if the epoch is shorter), in O(length)
+ * time and memory after the generator's skip: a sparse Fisher-Yates shuffle. */
+int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, uint32_t length,
+		 struct sequence **ret) DL_MUST_CHECK;

@@ -4,6 +4,7 @@
 
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/order.h"
+#include "prefetch/order/sparse.h"
 
 #define RANDPERM_MAX 214748364u        /* from here on torch >= 2.6 permutes in another way */
 
@@ -106,6 +107,55 @@ int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n
 		torch_randperm(&g, n, q->at);
 	} else {
 		r = distribute(s, e, q);
+	}
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(q);
+	return 0;
+}
+
+/* The permutation's head that a distributed prefix needs: as far as its furthest position. */
+static int distribute_prefix(const struct order_spec *s, const struct epoch *e, struct sequence *q)
+{
+	struct shares h = shares_of(s, q->n);
+	uint64_t need = ((uint64_t)q->length / h.ranks + 1) * h.world;
+	uint32_t head = (uint32_t)DL_MIN(need, (uint64_t)q->n);
+	uint32_t *p = malloc(head * sizeof(*p));
+	struct mt19937 g;
+	int r;
+
+	if (!p)
+		return -ENOMEM;
+	start(e, &g);
+	r = sparse_randperm(&g, q->n, head, p);
+	for (uint32_t i = 0; r == 0 && i < q->length; i++)
+		q->at[i] = p[share_at(s, h, q->n, i)];
+	free(p);
+	return r;
+}
+
+int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, uint32_t length,
+		 struct sequence **ret)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	struct mt19937 g;
+	int r = 0;
+
+	if (length >= length_of(s, e, n) || e->rule == EPOCH_LISTED)
+		return order_sequence(s, e, n, ret);
+	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
+		return -ENOTSUP;
+	q = sequence_new(length, n);
+	if (!q)
+		return -ENOMEM;
+	if (e->rule == EPOCH_SEQUENTIAL) {
+		for (uint32_t i = 0; i < length; i++)
+			q->at[i] = i;
+	} else if (e->rule == EPOCH_TORCH) {
+		start(e, &g);
+		r = sparse_randperm(&g, n, length, q->at);
+	} else {
+		r = distribute_prefix(s, e, q);
 	}
 	if (r < 0)
 		return r;

@@ -1,0 +1,182 @@
+#include "prefetch/order/follow.h"
+
+#include <string.h>
+
+#define BITS 64
+
+static size_t words_of(uint32_t length)
+{
+	return (length + BITS - 1) / BITS;
+}
+
+int follow_new(struct list *list, struct sequence *sequence, const struct epoch *rule,
+	       struct follow **ret)
+{
+	dl_cleanup(follow_freep) struct follow *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f) {
+		sequence_unref(sequence);
+		return -ENOMEM;
+	}
+	f->course = (struct course){
+		.list = list_ref(list), .sequence = sequence, .epoch = rule->number,
+	};
+	f->rule = *rule;
+	f->opened = calloc(words_of(sequence->length) + 1, sizeof(*f->opened));
+	if (!f->opened)
+		return -ENOMEM;
+	f->course.opened = f->opened;
+	r = positions_init(&f->positions, sequence);
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(f);
+	return 0;
+}
+
+void follow_free(struct follow *f)
+{
+	if (!f)
+		return;
+	positions_fini(&f->positions);
+	free(f->opened);
+	list_unref(f->course.list);
+	sequence_unref(f->course.sequence);
+	sequence_unref(f->course.next);
+	free(f);
+}
+
+static bool opened_at(const struct follow *f, uint32_t position)
+{
+	return f->opened[position / BITS] >> (position % BITS) & 1;
+}
+
+static void advance_front(struct follow *f)
+{
+	struct course *c = &f->course;
+
+	while (c->front < c->sequence->length && opened_at(f, c->front))
+		c->front++;
+}
+
+static void mark(struct follow *f, uint32_t position)
+{
+	struct course *c = &f->course;
+
+	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
+	f->opened_count++;
+	c->reach = DL_MAX(c->reach, position + 1);
+	advance_front(f);
+	/* What lies so far behind the foremost reader is not waited for any more. */
+	if (c->reach > TRACKER_SPREAD && c->front < c->reach - TRACKER_SPREAD) {
+		c->front = c->reach - TRACKER_SPREAD;
+		advance_front(f);
+	}
+}
+
+/* Of the positions that have this index: one that continues a lane, else the lowest that is
+ * still to come; POSITION_NONE: all are behind. */
+static uint32_t expected(const struct follow *f, uint32_t index)
+{
+	uint32_t lowest = POSITION_NONE;
+
+	for (uint32_t p = positions_first(&f->positions, index); p != POSITION_NONE;
+	     p = positions_following(&f->positions, p)) {
+		if (p < f->course.front || opened_at(f, p))
+			continue;
+		if (score_continues(&f->score, p))
+			return p;
+		if (lowest == POSITION_NONE)
+			lowest = p;
+	}
+	return lowest;
+}
+
+static bool opened_lately(const struct follow *f, uint32_t index)
+{
+	for (uint32_t p = positions_first(&f->positions, index); p != POSITION_NONE;
+	     p = positions_following(&f->positions, p))
+		for (unsigned i = 0; i < f->score.lanes; i++)
+			if (f->score.tails[i] == p)
+				return true;
+	return false;
+}
+
+enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position)
+{
+	uint32_t p = expected(f, index);
+
+	if (p == POSITION_NONE && positions_first(&f->positions, index) == POSITION_NONE)
+		return FOLLOW_FOREIGN;
+	if (p == POSITION_NONE && opened_lately(f, index))
+		return FOLLOW_AGAIN;
+	if (p == POSITION_NONE || p >= f->course.reach + TRACKER_SPREAD)
+		return FOLLOW_ELSEWHERE;
+	*ret_position = p;
+	return score_continues(&f->score, p) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
+}
+
+static void agree(struct follow *f, bool agrees)
+{
+	f->agreed = f->agreed << 1 | agrees;
+	f->judged = DL_MIN(f->judged + 1, (unsigned)FOLLOW_WINDOW);
+}
+
+bool follow_knows(const struct follow *f, uint32_t pid)
+{
+	for (unsigned i = 0; pid && i < FOLLOW_PIDS; i++)
+		if (f->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static void remember_pid(struct follow *f, uint32_t pid)
+{
+	if (pid == 0 || follow_knows(f, pid))
+		return;
+	memmove(&f->pids[1], &f->pids[0], (FOLLOW_PIDS - 1) * sizeof(f->pids[0]));
+	f->pids[0] = pid;
+}
+
+void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
+{
+	agree(f, score_continues(&f->score, position));
+	score_open(&f->score, position, f->course.sequence->n);
+	mark(f, position);
+	remember_pid(f, pid);
+	f->course.last_open = now;
+	f->course.pid = pid;
+}
+
+void follow_miss(struct follow *f)
+{
+	agree(f, false);
+}
+
+void follow_jump(struct follow *f, uint32_t position)
+{
+	struct course *c = &f->course;
+
+	c->front = c->reach = position;
+	f->score = (struct score){ 0 };
+	f->agreed = 0;
+	f->judged = 0;
+	/* What was opened behind is behind; ahead of the new front nothing has been. */
+	for (uint32_t p = position; p < c->sequence->length; p++)
+		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));
+}
+
+bool follow_refuted(const struct follow *f)
+{
+	return f->judged == FOLLOW_WINDOW && __builtin_popcountll(f->agreed) < FOLLOW_WINDOW / 4;
+}
+
+bool follow_alive(const struct follow *f)
+{
+	return f->judged > 0 && (unsigned)__builtin_popcountll(f->agreed) * 4 >= f->judged;
+}
+
+bool follow_finished(const struct follow *f)
+{
+	return f->course.front >= f->course.sequence->length;
+}

@@ -1,0 +1,49 @@
+/* One job's way through one sequence: a course, and how it is kept up to date. */
+#pragma once
+#include "prefetch/order/positions.h"
+#include "prefetch/order/score.h"
+#include "prefetch/order/tracker.h"
+
+#define FOLLOW_PIDS 32
+#define FOLLOW_WINDOW 64               /* opens over which agreement is judged */
+
+struct follow {
+	struct course course;          /* what others see; the rest is the tracker's */
+	struct epoch rule;
+	struct positions positions;
+	uint64_t *opened;              /* a bit a position */
+	uint32_t opened_count;
+	struct score score;            /* of opens since it began */
+	uint64_t agreed;               /* the last 64 opens of its list, newest in bit 0: continued
+	                                * a lane */
+	unsigned judged;               /* how many of these bits are meant, at most 64 */
+	uint32_t pids[FOLLOW_PIDS];    /* its readers, newest first; 0: none */
+};
+
+/* What an open of an index would be. */
+enum follow_verdict {
+	FOLLOW_CONTINUES,              /* right after one of the last: certainly this job's */
+	FOLLOW_WITHIN,                 /* in the window, not opened yet */
+	FOLLOW_AGAIN,                  /* opened a moment ago: a program that opens twice */
+	FOLLOW_ELSEWHERE,              /* of the sequence, but not expected now */
+	FOLLOW_FOREIGN,                /* not in the sequence */
+};
+
+/* Takes over the ref of sequence. */
+int follow_new(struct list *list, struct sequence *sequence, const struct epoch *rule,
+	       struct follow **ret) DL_MUST_CHECK;
+void follow_free(struct follow *f);
+static inline void follow_freep(struct follow **f) { follow_free(*f); }
+
+/* *ret_position is set for CONTINUES and WITHIN. */
+enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
+void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
+void follow_miss(struct follow *f);    /* an open of its list that was not for it */
+bool follow_knows(const struct follow *f, uint32_t pid);
+/* Go on from here: everything before counts as given up. */
+void follow_jump(struct follow *f, uint32_t position);
+/* Fewer than a quarter of the last opens continued a lane: this is not what is read. */
+bool follow_refuted(const struct follow *f);
+/* Its readers are at work: at least a quarter of what was judged agreed. */
+bool follow_alive(const struct follow *f);
+bool follow_finished(const struct follow *f);

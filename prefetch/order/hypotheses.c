@@ -1,0 +1,176 @@
+#include <string.h>
+
+#include "prefetch/order/tracker_internal.h"
+
+int epoch_sequence(const struct tracker *t, struct list *list, const struct epoch *e, bool whole,
+		   struct sequence **ret)
+{
+	uint32_t n = list_count(list);
+
+	if (e->rule == EPOCH_LISTED) {
+		if (t->listed.count == 0)
+			return -ENOENT;
+		*ret = sequence_ref(t->listed.at[e->number % t->listed.count]);
+		return 0;
+	}
+	return whole ? order_sequence(&t->spec, e, n, ret)
+		     : order_prefix(&t->spec, e, n, HEAD, ret);
+}
+
+void hypotheses_clear(struct hypothesis *at, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++) {
+		positions_fini(&at[i].positions);
+		sequence_unref(at[i].head);
+		at[i] = (struct hypothesis){ 0 };
+	}
+	*count = 0;
+}
+
+/* One that cannot be had (no memory, torch's other algorithm) is left out. */
+static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t max,
+		struct list *list, const struct epoch *rule)
+{
+	struct hypothesis h = { .list = list, .rule = *rule };
+
+	if (*count == max || epoch_sequence(t, list, rule, false, &h.head) < 0)
+		return;
+	if (positions_init(&h.positions, h.head) < 0) {
+		sequence_unref(h.head);
+		return;
+	}
+	at[(*count)++] = h;
+}
+
+void hypotheses_first(struct tracker *t)
+{
+	struct epoch rules[ORDER_BRANCHES];
+
+	hypotheses_clear(t->firsts, &t->first_count);
+	for (size_t l = 0; l < t->list_count; l++) {
+		size_t n = order_first(&t->spec, list_count(t->lists[l]), rules);
+
+		for (size_t i = 0; i < n; i++)
+			add(t, t->firsts, &t->first_count, HYPOTHESES, t->lists[l], &rules[i]);
+	}
+	t->deep_at = t->opens + 64;
+	t->deep_next = t->first_count;
+}
+
+void hypotheses_next(struct tracker *t)
+{
+	struct epoch rules[ORDER_BRANCHES];
+	struct follow *main = t->jobs[0];
+	size_t n;
+
+	hypotheses_clear(t->nexts, &t->next_count);
+	n = order_next(&t->spec, list_count(main->course.list), &main->rule, rules);
+	for (size_t i = 0; i < n; i++)
+		add(t, t->nexts, &t->next_count, NEXTS, main->course.list, &rules[i]);
+}
+
+bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sample_id id)
+{
+	bool continued = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct hypothesis *h = &at[i];
+		uint32_t index, p;
+
+		if (!list_index(h->list, id, &index))
+			continue;
+		p = positions_first(&h->positions, index);
+		if (h->score.bits <= 0.0f) {            /* it starts anew */
+			h->score.lanes = 0;
+			h->since = t->opens - 1;
+		}
+		continued |= p != POSITION_NONE && score_continues(&h->score, p);
+		score_open(&h->score, p, h->head->n);
+	}
+	return continued;
+}
+
+struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count)
+{
+	struct hypothesis *best = NULL;
+	float second = 0.0f;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!best || at[i].score.bits > best->score.bits) {
+			second = best ? best->score.bits : 0.0f;
+			best = &at[i];
+		} else if (at[i].score.bits > second) {
+			second = at[i].score.bits;
+		}
+	}
+	if (!best || best->score.bits < SCORE_BELIEVED || best->score.bits < second + MARGIN)
+		return NULL;
+	return best;
+}
+
+int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
+		uint32_t from, struct follow **ret)
+{
+	dl_cleanup(follow_freep) struct follow *f = NULL;
+	struct sequence *q;
+	int r = epoch_sequence(t, list, rule, true, &q);
+
+	if (r < 0)
+		return r;
+	r = follow_new(list, q, rule, &f);
+	if (r < 0)
+		return r;
+	if (from > 0)
+		follow_jump(f, from);
+	if (t->opens > RECENT)
+		since = DL_MAX(since, t->opens - RECENT);
+	for (; since < t->opens; since++) {
+		const struct seen *s = &t->recent[since % RECENT];
+		uint32_t index, p;
+
+		if (list_index(list, s->id, &index) &&
+		    follow_judge(f, index, &p) <= FOLLOW_WITHIN)
+			follow_take(f, p, s->pid, s->time);
+	}
+	*ret = DL_TAKE(f);
+	return 0;
+}
+
+/* Score the opens that are remembered against the whole of a sequence. */
+static struct score score_recent(struct tracker *t, struct list *list, const struct sequence *q,
+				 const struct positions *positions, uint64_t *ret_since)
+{
+	uint64_t from = t->opens > RECENT ? t->opens - RECENT : 0;
+	struct score s = { 0 };
+
+	for (*ret_since = from; from < t->opens; from++) {
+		uint32_t index;
+
+		if (s.bits <= 0.0f) {
+			s.lanes = 0;
+			*ret_since = from;
+		}
+		if (list_index(list, t->recent[from % RECENT].id, &index))
+			score_open(&s, positions_first(positions, index), q->n);
+	}
+	return s;
+}
+
+bool search_deep(struct tracker *t)
+{
+	struct hypothesis *h = &t->firsts[t->deep_next++];
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	struct score s;
+	uint64_t since;
+
+	if (epoch_sequence(t, h->list, &h->rule, true, &q) < 0 || positions_init(&positions, q) < 0)
+		return false;
+	s = score_recent(t, h->list, q, &positions, &since);
+	if (s.bits < SCORE_BELIEVED || s.lanes == 0)
+		return false;
+	if (follow_from(t, h->list, &h->rule, since, score_lowest(&s), &t->jobs[0]) < 0)
+		return false;
+	t->job_count = 1;
+	return true;
+}

@@ -1,0 +1,460 @@
+#include "prefetch/order/tracker.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "prefetch/order/tracker_internal.h"
+
+#define JOB_AGE (30 * CLOCK_S)
+#define WALK_AGE (600 * CLOCK_S)
+
+int tracker_new(struct tracker **ret)
+{
+	struct tracker *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return -ENOMEM;
+	t->nothing = calloc(HEAD / 64 + 1, sizeof(*t->nothing));
+	if (!t->nothing) {
+		free(t);
+		return -ENOMEM;
+	}
+	*ret = t;
+	return 0;
+}
+
+static void drop_all(struct follow **at, size_t *count)
+{
+	while (*count > 0)
+		follow_free(at[--*count]);
+}
+
+static void forget(struct tracker *t)
+{
+	hypotheses_clear(t->firsts, &t->first_count);
+	hypotheses_clear(t->nexts, &t->next_count);
+	drop_all(t->jobs, &t->job_count);
+	drop_all(t->walks, &t->walk_count);
+	for (size_t i = 0; i < t->list_count; i++)
+		list_unref(t->lists[i]);
+	t->list_count = 0;
+	list_epochs_fini(&t->listed);
+	order_spec_fini(&t->spec);
+	memset(t->walking, 0, sizeof(t->walking));
+	t->elsewhere = (struct score){ 0 };
+	t->opens = t->deep_at = 0;
+	t->deep_next = 0;
+}
+
+void tracker_free(struct tracker *t)
+{
+	if (!t)
+		return;
+	forget(t);
+	free(t->nothing);
+	free(t);
+}
+
+static void start_main(struct tracker *t, struct follow *f)
+{
+	assert(t->job_count < JOBS);
+	memmove(&t->jobs[1], &t->jobs[0], t->job_count * sizeof(t->jobs[0]));
+	t->jobs[0] = f;
+	t->job_count++;
+	t->elsewhere = (struct score){ 0 };
+	hypotheses_clear(t->firsts, &t->first_count);
+	hypotheses_next(t);
+}
+
+/* Nothing to find out: one list, one epoch. */
+static void believe_the_only_one(struct tracker *t)
+{
+	struct follow *f;
+
+	if (t->first_count == 1 &&
+	    follow_from(t, t->firsts[0].list, &t->firsts[0].rule, t->opens, 0, &f) == 0)
+		start_main(t, f);
+}
+
+int tracker_order(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
+		  size_t list_count, struct list_epochs *listed)
+{
+	struct order_spec copy;
+	int r = order_spec_copy(spec, &copy);
+
+	if (r < 0)
+		return r;
+	forget(t);
+	t->spec = copy;
+	for (size_t i = 0; i < DL_MIN(list_count, (size_t)LISTS); i++)
+		t->lists[t->list_count++] = list_ref(lists[i]);
+	if (listed) {
+		t->listed = *listed;
+		*listed = (struct list_epochs){ 0 };
+	}
+	hypotheses_first(t);
+	believe_the_only_one(t);
+	return 0;
+}
+
+void tracker_epoch(struct tracker *t, uint64_t epoch)
+{
+	t->spec.epoch = epoch;
+	drop_all(t->jobs, &t->job_count);
+	hypotheses_clear(t->nexts, &t->next_count);
+	hypotheses_first(t);
+	believe_the_only_one(t);
+}
+
+void tracker_overflow(struct tracker *t)
+{
+	/* Lanes are broken; the agreement that was counted must not be held against them. */
+	for (size_t i = 0; i < t->job_count; i++)
+		t->jobs[i]->agreed = UINT64_MAX;
+}
+
+/* --- One open ------------------------------------------------------------------------- */
+
+enum given { GIVEN_NOT, GIVEN_PERHAPS, GIVEN_SURELY };
+
+/* Give the open to the job or walk that it fits best: one whose process it is, or that it
+ * continues, before one in whose window it merely lies. */
+static enum given give(struct follow **at, size_t count, const struct seen *s, bool *ret_listed)
+{
+	struct follow *within = NULL;
+	uint32_t within_at = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct follow *f = at[i];
+		enum follow_verdict v;
+		uint32_t index, p;
+
+		if (!list_index(f->course.list, s->id, &index))
+			continue;
+		*ret_listed = true;
+		v = follow_judge(f, index, &p);
+		if (v == FOLLOW_AGAIN)
+			return GIVEN_SURELY;
+		if (v == FOLLOW_CONTINUES || (v == FOLLOW_WITHIN && follow_knows(f, s->pid))) {
+			follow_take(f, p, s->pid, s->time);
+			return v == FOLLOW_CONTINUES ? GIVEN_SURELY : GIVEN_PERHAPS;
+		}
+		if (v == FOLLOW_WITHIN && !within) {
+			within = f;
+			within_at = p;
+		}
+	}
+	if (!within)
+		return GIVEN_NOT;
+	follow_take(within, within_at, s->pid, s->time);
+	return GIVEN_PERHAPS;
+}
+
+static bool same_rule(const struct epoch *a, const struct epoch *b)
+{
+	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip;
+}
+
+/* The next epoch has begun: the old one's stragglers are few and are let go. */
+static void roll_over(struct tracker *t, const struct hypothesis *h)
+{
+	struct follow *f;
+
+	if (follow_from(t, h->list, &h->rule, h->since, 0, &f) < 0)
+		return;
+	follow_free(t->jobs[0]);
+	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
+	start_main(t, f);
+}
+
+static bool score_nexts(struct tracker *t, const struct seen *s)
+{
+	bool continued = hypotheses_open(t, t->nexts, t->next_count, s->id);
+	const struct hypothesis *best = hypotheses_best(t->nexts, t->next_count);
+	const struct follow *main = t->jobs[0];
+
+	if (!best)
+		return continued;
+	/* The same order from its beginning while the main job is in the midst of it is another
+	 * job, not the next epoch. */
+	if (same_rule(&best->rule, &main->rule) && follow_alive(main) &&
+	    main->course.reach < main->course.sequence->length / 10 * 9)
+		return continued;
+	roll_over(t, best);
+	return true;
+}
+
+/* The main sequence at another place: a resumed job, or a second one. */
+static void move_main(struct tracker *t)
+{
+	struct follow *main = t->jobs[0], *f;
+	uint32_t from = score_lowest(&t->elsewhere);
+	bool second = follow_alive(main) && main->opened_count > FOLLOW_WINDOW;
+
+	if (second && t->job_count == JOBS)
+		return;
+	if (follow_from(t, main->course.list, &main->rule, t->elsewhere_since, from, &f) < 0)
+		return;
+	t->elsewhere = (struct score){ 0 };
+	if (second) {
+		t->jobs[t->job_count++] = f;
+		return;
+	}
+	f->course.epoch = main->course.epoch;
+	f->course.next = main->course.next ? sequence_ref(main->course.next) : NULL;
+	follow_free(main);
+	t->jobs[0] = f;
+}
+
+static bool score_elsewhere(struct tracker *t, const struct seen *s)
+{
+	const struct follow *main = t->jobs[0];
+	uint32_t index, p;
+	bool continued;
+
+	if (!list_index(main->course.list, s->id, &index))
+		return false;
+	if (t->elsewhere.bits <= 0.0f) {
+		t->elsewhere.lanes = 0;
+		t->elsewhere_since = t->opens - 1;
+	}
+	p = positions_first(&main->positions, index);
+	continued = p != POSITION_NONE && t->elsewhere.lanes > 0 &&
+		score_continues(&t->elsewhere, p);
+	score_open(&t->elsewhere, p, main->course.sequence->n);
+	if (t->elsewhere.bits >= SCORE_BELIEVED)
+		move_main(t);
+	return continued;
+}
+
+static void start_walk(struct tracker *t, size_t list)
+{
+	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
+	uint32_t from = score_lowest(&t->walking[list]);
+	struct follow *f;
+
+	if (t->walk_count == WALKS) {
+		follow_free(t->walks[0]);
+		memmove(&t->walks[0], &t->walks[1], --t->walk_count * sizeof(t->walks[0]));
+	}
+	if (follow_from(t, t->lists[list], &rule, t->walking_since[list], from, &f) < 0)
+		return;
+	f->course.sequential = true;
+	t->walks[t->walk_count++] = f;
+	memset(t->walking, 0, sizeof(t->walking));
+}
+
+static bool score_walks(struct tracker *t, const struct seen *s)
+{
+	bool continued = false;
+
+	for (size_t i = 0; i < t->list_count; i++) {
+		struct score *score = &t->walking[i];
+		uint32_t index;
+
+		if (!list_index(t->lists[i], s->id, &index))
+			continue;
+		if (score->bits <= 0.0f) {
+			score->lanes = 0;
+			t->walking_since[i] = t->opens - 1;
+		}
+		continued |= score->lanes > 0 && score_continues(score, index);
+		score_open(score, index, list_count(t->lists[i]));
+		if (score->bits >= SCORE_BELIEVED) {
+			start_walk(t, i);
+			return true;
+		}
+	}
+	return continued;
+}
+
+static void search(struct tracker *t, const struct seen *s)
+{
+	const struct hypothesis *best;
+	struct follow *f;
+
+	hypotheses_open(t, t->firsts, t->first_count, s->id);
+	best = hypotheses_best(t->firsts, t->first_count);
+	if (best && follow_from(t, best->list, &best->rule, best->since, 0, &f) == 0)
+		start_main(t, f);
+}
+
+/* A job that no longer agrees is dropped; without any the search begins again. */
+static void drop_refuted(struct tracker *t)
+{
+	for (size_t i = t->job_count; i-- > 0;) {
+		if (!follow_refuted(t->jobs[i]))
+			continue;
+		follow_free(t->jobs[i]);
+		memmove(&t->jobs[i], &t->jobs[i + 1], (--t->job_count - i) * sizeof(t->jobs[0]));
+		if (i == 0 && t->job_count > 0)
+			hypotheses_next(t);
+	}
+	if (t->job_count == 0) {
+		hypotheses_clear(t->nexts, &t->next_count);
+		hypotheses_first(t);
+	}
+}
+
+static void restart_finished_walks(struct tracker *t)
+{
+	for (size_t i = 0; i < t->walk_count; i++) {
+		if (!follow_finished(t->walks[i]))
+			continue;
+		follow_jump(t->walks[i], 0);
+		t->walks[i]->course.epoch++;
+	}
+}
+
+static void miss_all(struct tracker *t, sample_id id)
+{
+	uint32_t index;
+
+	for (size_t i = 0; i < t->job_count; i++)
+		if (list_index(t->jobs[i]->course.list, id, &index))
+			follow_miss(t->jobs[i]);
+}
+
+enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
+{
+	struct seen s = { id, pid, now };
+	bool listed = false, expected = false, of_walk = false;
+	enum given taken;
+
+	if (t->spec.kind == ORDER_NONE)
+		return TRACKER_STRANGE;
+	t->recent[t->opens++ % RECENT] = s;
+	taken = give(t->jobs, t->job_count, &s, &listed);
+	if (taken == GIVEN_SURELY)
+		return TRACKER_FITS;
+	if (give(t->walks, t->walk_count, &s, &of_walk)) {
+		restart_finished_walks(t);
+		return TRACKER_FITS;
+	}
+	if (t->job_count > 0) {
+		expected = score_nexts(t, &s);
+		expected |= score_elsewhere(t, &s);
+	} else {
+		search(t, &s);
+	}
+	expected |= score_walks(t, &s);
+	if (taken)
+		return TRACKER_FITS;
+	if (!expected && listed)
+		miss_all(t, id);
+	if (t->job_count > 0)
+		drop_refuted(t);
+	return expected ? TRACKER_FITS : listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
+}
+
+/* --- The rest ------------------------------------------------------------------------- */
+
+bool tracker_work(struct tracker *t)
+{
+	struct follow *main = t->job_count ? t->jobs[0] : NULL;
+
+	if (main && !main->course.next && t->next_count > 0) {
+		if (epoch_sequence(t, main->course.list, &t->nexts[0].rule, true,
+				   &main->course.next) < 0)
+			main->course.next = sequence_ref(t->nexts[0].head);
+		return false;
+	}
+	if (main || t->first_count == 0)
+		return false;
+	if (t->deep_next == t->first_count && t->opens >= t->deep_at) {
+		t->deep_next = 0;
+		t->deep_at = t->opens + DL_MIN(t->opens, (uint64_t)1024);
+	}
+	if (t->deep_next == t->first_count)
+		return false;
+	if (search_deep(t)) {
+		hypotheses_clear(t->firsts, &t->first_count);
+		hypotheses_next(t);
+	}
+	return t->deep_next < t->first_count;
+}
+
+static void age(struct follow **at, size_t *count, size_t keep, uint64_t now, uint64_t limit,
+		bool (*alive)(uint32_t pid))
+{
+	for (size_t i = *count; i-- > keep;) {
+		const struct course *c = &at[i]->course;
+
+		if (now < c->last_open + limit && (c->pid == 0 || alive(c->pid)))
+			continue;
+		follow_free(at[i]);
+		memmove(&at[i], &at[i + 1], (--*count - i) * sizeof(at[0]));
+	}
+}
+
+static bool always(uint32_t pid)
+{
+	(void)pid;
+	return true;
+}
+
+void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid))
+{
+	age(t->jobs, &t->job_count, 1, now, JOB_AGE, alive);
+	/* A validation loader's workers end with each epoch, and come again. */
+	age(t->walks, &t->walk_count, 0, now, WALK_AGE, always);
+}
+
+size_t tracker_courses(const struct tracker *t, const struct course **ret)
+{
+	struct course *to = ((struct tracker *)t)->courses;
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->job_count; i++)
+		to[count++] = t->jobs[i]->course;
+	for (size_t i = 0; i < t->walk_count; i++)
+		to[count++] = t->walks[i]->course;
+	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++)
+		to[count++] = (struct course){
+			.list = t->firsts[i].list, .sequence = t->firsts[i].head,
+			.opened = t->nothing, .epoch = t->firsts[i].rule.number,
+			.provisional = true,
+		};
+	*ret = to;
+	return count;
+}
+
+enum tracker_state tracker_state(const struct tracker *t)
+{
+	if (t->job_count == 0)
+		return t->first_count || t->spec.kind == ORDER_AUTO ? TRACKER_SEARCHING
+								    : TRACKER_NONE;
+	return __builtin_popcountll(t->jobs[0]->agreed) >= 8 ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+}
+
+const struct course *tracker_main(const struct tracker *t)
+{
+	return t->job_count ? &t->jobs[0]->course : NULL;
+}
+
+int tracker_describe(const struct tracker *t, struct buf *ret)
+{
+	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
+	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
+
+	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {
+		const struct follow *f = i < t->job_count ? t->jobs[i] : t->walks[i - t->job_count];
+		const struct course *c = &f->course;
+
+		r = order_describe(&t->spec, &f->rule, ret);
+		if (r == 0)
+			r = buf_printf(ret, "; epoch %llu, position %u of %u, %u of the last %u "
+				       "opens went on where one had been\n",
+				       (unsigned long long)c->epoch, c->front, c->sequence->length,
+				       (unsigned)__builtin_popcountll(f->agreed), f->judged);
+	}
+	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
+		r = buf_printf(ret, "perhaps: ");
+		if (r == 0)
+			r = order_describe(&t->spec, &t->firsts[i].rule, ret);
+		if (r == 0)
+			r = buf_printf(ret, "; %.0f bits of evidence\n",
+				       (double)t->firsts[i].score.bits);
+	}
+	return r;
+}

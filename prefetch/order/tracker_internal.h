@@ -1,0 +1,75 @@
+/* How the tracker makes up its mind; private to this folder. */
+#pragma once
+#include <assert.h>
+
+#include "prefetch/order/follow.h"
+
+#define HEAD 4096u                     /* positions of a sequence that a hypothesis has */
+#define HYPOTHESES 32
+#define NEXTS ORDER_BRANCHES
+#define JOBS 4
+#define WALKS 4
+#define LISTS 12
+#define RECENT 256                     /* opens that are remembered, to be judged anew */
+#define MARGIN 10.0f                   /* bits that the best must have more than the second */
+
+struct hypothesis {                    /* that this epoch of this list is being read */
+	struct list *list;             /* borrowed from the tracker */
+	struct epoch rule;
+	struct sequence *head;
+	struct positions positions;
+	struct score score;
+	uint64_t since;                /* the open at which the score began to rise */
+};
+
+struct seen {                          /* an open */
+	sample_id id;
+	uint32_t pid;
+	uint64_t time;
+};
+
+struct tracker {
+	struct order_spec spec;
+	struct list *lists[LISTS];
+	size_t list_count;
+	struct list_epochs listed;
+
+	struct hypothesis firsts[HYPOTHESES];  /* while nothing is believed */
+	size_t first_count;
+	struct hypothesis nexts[NEXTS];        /* that may follow jobs[0] */
+	size_t next_count;
+	struct follow *jobs[JOBS];             /* of the told order; [0] is the main one */
+	size_t job_count;
+	struct score elsewhere;                /* positions anywhere in jobs[0]'s sequence */
+	uint64_t elsewhere_since;
+	struct follow *walks[WALKS];           /* read in listing order */
+	size_t walk_count;
+	struct score walking[LISTS];           /* of each list, index = position */
+	uint64_t walking_since[LISTS];
+
+	struct seen recent[RECENT];
+	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
+	uint64_t deep_at;                      /* opens at which to search whole sequences */
+	size_t deep_next;                      /* the next hypothesis to search so; == count: rest */
+	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
+	struct course courses[TRACKER_COURSES];
+};
+
+/* The sequence of an epoch over a list: whole, or only its head. */
+int epoch_sequence(const struct tracker *t, struct list *list, const struct epoch *e, bool whole,
+		   struct sequence **ret) DL_MUST_CHECK;
+
+void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
+void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */
+void hypotheses_clear(struct hypothesis *at, size_t *count);
+/* true: the open continued a lane of one of them. */
+bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sample_id id);
+/* The one that is believed now, or NULL. */
+struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
+
+/* A follow of this epoch that has had the opens from `since` on. */
+int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
+		uint32_t from, struct follow **ret) DL_MUST_CHECK;
+/* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,
+ * and jobs[0] follows it. */
+bool search_deep(struct tracker *t);
