@@ -29,6 +29,7 @@ static int syslog_priority(enum log_level level)
 	return priorities[level];
 }
 
+DL_PRINTF(2, 0)
 static void log_line(enum log_level level, const char *format, va_list args)
 {
 	dl_cleanup(buf_free) struct buf line = BUF_EMPTY;
