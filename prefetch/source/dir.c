@@ -1,11 +1,13 @@
 #include "prefetch/source/dir.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 
 #include "base/clock.h"
 #include "prefetch/source/layer.h"
@@ -20,6 +22,24 @@
 struct cache_range { uint64_t offset, len; };
 struct cache_state { uint64_t cached, dirty, writeback, evicted, recently_evicted; };
 
+/* Told by the type of the root, which can only cost time if other kinds are mounted below. */
+static bool is_remote(int root)
+{
+	static const uint32_t types[] = {
+		NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC,
+		CEPH_SUPER_MAGIC, V9FS_MAGIC, AFS_FS_MAGIC, CODA_SUPER_MAGIC, FUSE_SUPER_MAGIC,
+		0x0bd00bd0 /* Lustre */, 0x19830326 /* BeeGFS */, 0x47504653 /* GPFS */,
+	};
+	struct statfs fs;
+
+	if (fstatfs(root, &fs) < 0)
+		return true;
+	for (size_t i = 0; i < DL_COUNT(types); i++)
+		if ((uint32_t)fs.f_type == types[i])
+			return true;
+	return false;
+}
+
 static int set_up(struct dir *d, unsigned jobs)
 {
 	d->jobs = calloc(jobs, sizeof(*d->jobs));
@@ -29,6 +49,7 @@ static int set_up(struct dir *d, unsigned jobs)
 	d->root = fcntl(manifest_root_fd(d->manifest), F_DUPFD_CLOEXEC, 0);
 	if (d->root < 0)
 		return -errno;
+	d->remote = is_remote(d->root);
 	for (unsigned i = 0; i < jobs; i++)
 		d->jobs[i] = (struct dir_job){ .fd = -1, .dir = d };
 	d->jobs_max = d->depth = jobs;
@@ -248,6 +269,11 @@ static int prepare_read(struct dir_job *j)
 		return end_with(j, -ENOMEM);
 	j->bytes.cap = j->len;
 	return j->want = DIR_READ;
+}
+
+int dir_fstat(struct dir_job *j)
+{
+	return statx(j->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &j->now) < 0 ? -errno : 0;
 }
 
 static int after_stat(struct dir_job *j, int result)

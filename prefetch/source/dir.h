@@ -43,6 +43,7 @@ struct dir_job {
 struct dir {
 	const struct manifest *manifest;
 	int root;                      /* our own: jobs that hang may outlive the manifest's */
+	bool remote;                   /* even an fstat may have to ask a server */
 	_Atomic bool no_atime;         /* O_NOATIME is still worth a try */
 	struct dl_lock lock;
 	pthread_cond_t posted;         /* the queue or `stopping` changed */
@@ -79,6 +80,7 @@ int dir_thread(struct dir *d, void *(*run)(void *)) DL_MUST_CHECK;     /* signal
 struct dir_job *dir_take(struct dir *d);
 /* Without the lock: the result of job->want is in; what is wanted next. */
 enum dir_want dir_step(struct dir_job *j, int result);
+int dir_fstat(struct dir_job *j);      /* the call for DIR_STAT, made here */
 /* Without the lock: after DIR_END.  Ends the fetch, or puts it back into the queue. */
 void dir_finish(struct dir_job *j);
 

@@ -32,7 +32,7 @@ static int make_call(struct dir *d, struct dir_job *j)
 	case DIR_OPEN:
 		return open_below(d, j);
 	case DIR_STAT:
-		return result_of(statx(j->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &j->now));
+		return dir_fstat(j);
 	case DIR_READ:
 		return result_of(pread(j->fd, j->bytes.at + got, DL_MIN(j->len - got, GiB),
 				       (off_t)(j->offset + got)));
