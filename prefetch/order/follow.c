@@ -27,6 +27,7 @@ int follow_new(struct list *list, struct sequence *sequence, const struct epoch 
 	if (!f->opened)
 		return -ENOMEM;
 	f->course.opened = f->opened;
+	f->course.positions = &f->positions;
 	r = positions_init(&f->positions, sequence);
 	if (r < 0)
 		return r;

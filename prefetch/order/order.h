@@ -11,7 +11,7 @@
  * several that may follow; the tracker lets the first opens decide.
  *
  * Algorithms: PyTorch's MT19937RNGEngine.h, TensorFactories.cpp (randperm), sampler.py,
- * distributed.py, dataloader.py; see seeds in mt19937.h and randperm.h.
+ * distributed.py, dataloader.py.
  */
 #pragma once
 #include "base/buf.h"

@@ -412,6 +412,7 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++)
 		to[count++] = (struct course){
 			.list = t->firsts[i].list, .sequence = t->firsts[i].head,
+			.positions = &t->firsts[i].positions,
 			.opened = t->nothing, .epoch = t->firsts[i].rule.number,
 			.provisional = true,
 		};

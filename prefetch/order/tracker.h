@@ -25,6 +25,7 @@
 #pragma once
 #include "prefetch/manifest/list.h"
 #include "prefetch/order/list_file.h"
+#include "prefetch/order/positions.h"
 
 #define TRACKER_COURSES 16
 #define TRACKER_SPREAD 4096            /* positions; workers × prefetch_factor × batch */
@@ -37,6 +38,7 @@ struct course {                        /* read-only for others; valid until the 
 	struct list *list;
 	struct sequence *sequence;
 	struct sequence *next;         /* the next epoch's, or NULL while it is unknown */
+	const struct positions *positions;     /* of sequence: index → position */
 	const uint64_t *opened;        /* a bit a position */
 	uint32_t front;                /* lowest position not opened and not given up */
 	uint32_t reach;                /* one past the highest position opened */

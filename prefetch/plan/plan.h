@@ -20,12 +20,11 @@
  * the kernel dropped what was pushed (plan_lost).  What is kept is never traded for a lead
  * deeper than the target.
  *
- * Steps are in order of need, soonest first; within the lead samples that lie close
- * together (ids) and are due close together are given out in order of id.
+ * Steps are in order of need, soonest first.
  *
- * No course known: the reservoir is filled by a uniform sample of all (a sample is in it if
- * hash(id) is below the share of the dataset that fits), in id order, only while the source
- * is idle, and never evicts.
+ * No course known, and plan_fill() said so: the reservoir is filled by a uniform sample of all
+ * (a sample is in it if hash(id) is below the share of the dataset that fits), in id order,
+ * only while the source is idle, and it never evicts.
  */
 #pragma once
 #include "prefetch/order/tracker.h"
@@ -77,6 +76,7 @@ void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);
 void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s */
 void plan_dropped(struct plan *p, sample_id id);
 void plan_idle(struct plan *p, bool source_idle);
+void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled with no order? */
 void plan_forget_all(struct plan *p);  /* every LEAD and KEPT sample shall be dropped */
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
