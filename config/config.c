@@ -177,8 +177,8 @@ int param_unknown(const char *key, struct config_error *reterr)
 	if (nearest)
 		return param_refuse(reterr, "there is no setting \"%.60s\"; did you mean %s?", key,
 				    nearest);
-	return param_refuse(reterr, "there is no setting \"%.60s\"; config/REFERENCE.md and "
-			    "dlfs.yaml(5) list them all", key);
+	return param_refuse(reterr, "there is no setting \"%.60s\"; dlfs.yaml(5) lists them all",
+			    key);
 }
 
 int config_new(struct config **ret)
