@@ -39,7 +39,8 @@ static int parse_one(struct slow *sl, struct layer_arg *arg)
 		return units_count(arg->value, &sl->parallel);
 	if (strcmp(arg->key, "every") == 0)
 		return units_count(arg->value, &sl->every);
-	if (strcmp(arg->key, "bandwidth") != 0 || len < 2 || strcmp(arg->value + len - 2, "/s") != 0)
+	if (strcmp(arg->key, "bandwidth") != 0 || len < 2 ||
+	    strcmp(arg->value + len - 2, "/s") != 0)
 		return -EINVAL;
 	arg->value[len - 2] = 0;
 	return units_size(arg->value, &sl->bandwidth);

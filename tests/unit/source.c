@@ -274,16 +274,16 @@ Test(source, leaves_no_second_copy)
 		size_t before = 0, after = 0;
 		char name[16];
 
-		shell(&p, "sync . && for f in f*; do dd if=$f iflag=nocache count=0 status=none; done");
+		shell(&p, "sync . && for f in f*; do "
+		      "dd if=$f iflag=nocache count=0 status=none; done");
 		for (unsigned i = 0; i < 40; i++) {
 			snprintf(name, sizeof(name), "f%u", i);
 			before += cached_pages(&p, name);
 			cr_assert(fetch_result(&p, name) == 0);
 			after += cached_pages(&p, name);
 		}
-		if (before == 0)       /* else /tmp is memory itself and nothing can be dropped */
-			cr_expect_lt(after, 40, "%s: %zu of 80 pages are still there", kinds[k],
-				     after);
+		if (before == 0)       /* else /tmp is memory and nothing can be dropped */
+			cr_expect_lt(after, 40, "%s: %zu of 80 pages are left", kinds[k], after);
 		place_free(&p);
 	}
 }
