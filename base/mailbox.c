@@ -112,3 +112,9 @@ bool mailbox_closed(struct mailbox *m)
 	DL_HOLD(&m->lock);
 	return m->closed;
 }
+
+size_t mailbox_waiting(struct mailbox *m)
+{
+	DL_HOLD(&m->lock);
+	return m->count;
+}

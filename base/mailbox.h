@@ -23,3 +23,4 @@ size_t mailbox_take(struct mailbox *m, void *at, size_t max, uint64_t deadline);
 /* Wake the owner; from now on posts say -ESHUTDOWN and take() does not wait. */
 void mailbox_close(struct mailbox *m);
 bool mailbox_closed(struct mailbox *m);
+size_t mailbox_waiting(struct mailbox *m);     /* messages */

@@ -1,0 +1,249 @@
+#include "prefetch/engine.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "prefetch/engine_internal.h"
+
+#define BLOCK_MAX MiB
+#define BLOCK_MIN (128 * KiB)
+#define STOP_NS (4 * CLOCK_S)
+
+void tell(struct engine *e, struct fact fact)
+{
+	/* Full is impossible for what must not be lost: opens leave half of the mailbox free.
+	 * After the planner has gone nobody needs to be told. */
+	int r = mailbox_post(e->facts, &fact);
+
+	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM);
+	(void)r;
+}
+
+void ask(struct engine *e, struct ask *a)
+{
+	struct fact f = { .kind = FACT_ASK, .ask = a };
+
+	a->answered = false;
+	if (mailbox_post(e->facts, &f) < 0)
+		return;
+	DL_HOLD(&e->asking);
+	while (!a->answered)
+		dl_cond_wait(&e->answered, &e->asking);
+}
+
+/* --- Start and stop -------------------------------------------------------------------- */
+
+static bool size_of(const void *context, sample_id id, uint64_t *ret)
+{
+	return manifest_sample(context, id, ret);
+}
+
+/* An eighth of the memory is for what readers wait for; a block of a big file is small enough
+ * that several fit into it. */
+static void divide_memory(struct engine *e)
+{
+	const struct engine_options *o = &e->options;
+
+	e->reserve = o->memory / 8;
+	e->room = o->memory - e->reserve;
+	e->whole = DL_MIN(o->chunk, e->reserve);
+	e->block_size = BLOCK_MAX;
+	while (e->block_size > BLOCK_MIN && e->block_size * 4 > e->reserve)
+		e->block_size /= 2;
+}
+
+static int make_parts(struct engine *e)
+{
+	struct plan_limits limits = {
+		.room = e->room, .whole = e->whole, .lead = e->options.lead,
+		.depth = source_depth(e->options.source),
+	};
+	struct plan_sizes sizes = {
+		.size = size_of, .context = e->options.manifest,
+		.count = manifest_entries(e->options.manifest),
+	};
+	int r = store_new(&e->store);
+
+	if (r == 0)
+		r = mailbox_new(sizeof(struct fact), FACTS_MAX, &e->facts);
+	if (r == 0)
+		r = tracker_new(&e->tracker);
+	if (r == 0)
+		r = plan_new(&limits, &sizes, &e->plan);
+	return r;
+}
+
+static void engine_free(struct engine *e)
+{
+	plan_free(e->plan);
+	tracker_free(e->tracker);
+	mailbox_free(e->facts);
+	store_free(e->store);
+	buf_free(&e->loose);
+	flags_fini(&e->flags);
+	pthread_cond_destroy(&e->answered);
+	dl_lock_fini(&e->asking);
+	dl_lock_fini(&e->late_lock);
+	free(e);
+}
+
+int engine_start(const struct engine_options *options, struct engine **ret)
+{
+	struct engine *e = calloc(1, sizeof(*e));
+	int r;
+
+	if (!e)
+		return -ENOMEM;
+	e->options = *options;
+	e->judge.stats = options->stats;
+	e->late_last = &e->late_first;
+	dl_lock_init(&e->late_lock);
+	dl_lock_init(&e->asking);
+	dl_cond_init(&e->answered);
+	divide_memory(e);
+	r = make_parts(e);
+	if (r == 0)
+		r = -pthread_create(&e->thread, NULL, planner_main, e);
+	if (r < 0) {
+		engine_free(e);
+		return r;
+	}
+	stats_set(&options->stats->memory_limit, options->memory);
+	*ret = e;
+	return 0;
+}
+
+static void forget_everything(struct engine *e, struct ask *a)
+{
+	(void)a;
+	plan_forget_all(e->plan);
+	e->stopping = true;
+}
+
+/* The source was closed before (its fetches are done), the sink is stopped after: so what is
+ * still out are pushes, which end by themselves. */
+void engine_stop(struct engine *e)
+{
+	struct ask a = { .run = forget_everything };
+
+	ask(e, &a);
+	late_give_up(e);
+	mailbox_close(e->facts);
+	pthread_join(e->thread, NULL);
+	assert(e->in_flight == 0 && e->pushing == 0);
+	store_empty(e->store);
+	engine_free(e);
+}
+
+/* --- Facts ------------------------------------------------------------------------------ */
+
+void engine_opened(struct engine *e, sample_id id, uint32_t pid)
+{
+	struct fact f = { .kind = FACT_OPEN, .id = id, .number = pid, .time = clock_now() };
+
+	if (e->opens_waiting >= OPENS_WAITING_MAX) {
+		engine_overflow(e);
+		return;
+	}
+	e->opens_waiting++;
+	if (mailbox_post(e->facts, &f) < 0)
+		e->opens_waiting--;
+}
+
+void engine_overflow(struct engine *e)
+{
+	stats_add(&e->options.stats->watch_overflows, 1);
+	if (e->opens_waiting < OPENS_WAITING_MAX)
+		tell(e, (struct fact){ .kind = FACT_OVERFLOW });
+}
+
+void engine_known(struct engine *e, sample_id id)
+{
+	if (flags_get(&e->flags, id) & FLAG_KNOWN)
+		return;
+	flags_set(&e->flags, id, FLAG_KNOWN);
+	if (flags_get(&e->flags, id) & (FLAG_MEMORY | FLAG_PUSHING))
+		tell(e, (struct fact){ .kind = FACT_KNOWN, .id = id });
+}
+
+enum engine_where engine_where(struct engine *e, sample_id id)
+{
+	uint8_t flags = flags_get(&e->flags, id);
+
+	if (flags & FLAG_PAGE_CACHE)
+		return WHERE_PAGE_CACHE;
+	return flags & (FLAG_MEMORY | FLAG_PUSHING) ? WHERE_MEMORY : WHERE_SOURCE;
+}
+
+/* --- Reading ---------------------------------------------------------------------------- */
+
+struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
+			  uint64_t *ret_start)
+{
+	struct block b = { .id = id };
+	uint64_t size;
+
+	if (manifest_sample(e->options.manifest, id, &size) && size > e->whole)
+		b.number = (uint32_t)(offset / e->block_size);
+	*ret_start = b.number * e->block_size;
+	return b;
+}
+
+uint64_t block_len(const struct engine *e, struct block b)
+{
+	uint64_t size = 0;
+
+	manifest_sample(e->options.manifest, b.id, &size);
+	if (size <= e->whole)
+		return size;
+	return DL_MIN(e->block_size, size - b.number * e->block_size);
+}
+
+static bool is_big(const struct engine *e, sample_id id)
+{
+	uint64_t size;
+
+	return manifest_sample(e->options.manifest, id, &size) && size > e->whole;
+}
+
+/* A reader has to wait.  What was pushed and is asked for nevertheless, the kernel dropped. */
+static void note_late(struct engine *e, struct block b)
+{
+	if (flags_clear(&e->flags, b.id, FLAG_PAGE_CACHE) & FLAG_PAGE_CACHE) {
+		stats_add(&e->options.stats->pressure, 1);
+		tell(e, (struct fact){ .kind = FACT_LOST, .id = b.id });
+	}
+	if (b.number == 0)
+		tell(e, (struct fact){ .kind = FACT_LATE, .id = b.id, .time = clock_now() });
+}
+
+int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
+		struct entry **ret)
+{
+	struct entry *entry;
+	int got;
+
+	if (e->stopping)
+		return -ESHUTDOWN;
+	got = store_begin(e->store, b, w, &entry);
+	if (got < 0)
+		return got;
+	if (is_big(e, b.id))
+		late_read_ahead(e, b, pid);
+	if (got == STORE_READY) {
+		*ret = entry;
+		return 1;
+	}
+	note_late(e, b);
+	if (got == STORE_MINE)
+		late_start(e, entry);
+	else
+		source_hurry(e->options.source, b.id, b.number * e->block_size);
+	return 0;
+}
+
+void engine_read_to_end(struct engine *e, struct block b)
+{
+	if (!(flags_get(&e->flags, b.id) & (FLAG_MEMORY | FLAG_PUSHING)) || b.number > 0)
+		tell(e, (struct fact){ .kind = FACT_READ_END, .id = b.id, .number = b.number });
+}

@@ -264,6 +264,28 @@ bool store_drop(struct store *s, struct block b)
 	return true;
 }
 
+static bool any_ready(struct store *s, struct block *ret)
+{
+	DL_HOLD(&s->lock);
+	for (size_t i = 0; i < s->bucket_count; i++) {
+		for (const struct entry *e = s->buckets[i]; e; e = e->next) {
+			if (e->state == READY) {
+				*ret = e->block;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+void store_empty(struct store *s)
+{
+	struct block b;
+
+	while (any_ready(s, &b))
+		store_drop(s, b);
+}
+
 uint64_t store_bytes(struct store *s)
 {
 	DL_HOLD(&s->lock);

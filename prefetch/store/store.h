@@ -57,6 +57,7 @@ struct bytes store_view(const struct entry *e);         /* pinned, ready entries
 struct block store_block(const struct entry *e);
 void store_unpin(struct entry *e);
 bool store_drop(struct store *s, struct block b);       /* false: absent or filling */
+void store_empty(struct store *s);     /* drop all that is ready */
 
 uint64_t store_bytes(struct store *s);                  /* in ready entries */
 bool store_check(struct store *s);                      /* recompute all totals; for tests */

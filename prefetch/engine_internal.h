@@ -1,0 +1,94 @@
+/* Inside the engine; private to prefetch/engine*.c, planner.c, fetch.c, late.c, judge.c. */
+#pragma once
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/mailbox.h"
+#include "prefetch/engine.h"
+#include "prefetch/flags.h"
+#include "prefetch/judge.h"
+
+#define FACTS_MAX (1u << 20)
+#define OPENS_WAITING_MAX (FACTS_MAX / 2)      /* the rest is for facts that must not be lost */
+#define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
+
+enum fact_kind {
+	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_DONE, FACT_READ_END,
+	FACT_PUSHED, FACT_DROPPED, FACT_ASK,
+};
+
+struct fact {                          /* what others tell the planner */
+	enum fact_kind kind;
+	sample_id id;
+	uint32_t number;               /* of the block; OPEN: the pid */
+	int result;
+	uint64_t time;                 /* ns: when; DONE: how long it took */
+	struct ask *ask;
+};
+
+struct ask {                           /* a question that only the planner can answer */
+	void (*run)(struct engine *e, struct ask *a);
+	bool answered;                 /* guarded by engine.asking */
+};
+
+struct loose {                         /* a late block in the store that is not the plan's */
+	struct block block;
+	uint64_t len, until;
+};
+
+struct late_job;
+
+struct engine {
+	struct engine_options options;
+	struct store *store;
+	struct mailbox *facts;
+	struct flags flags;            /* of each sample; see flags.h */
+	uint64_t room, reserve, whole, block_size;
+	pthread_t thread;
+	_Atomic uint32_t opens_waiting;
+	_Atomic uint32_t in_flight;    /* fetches that the source has */
+	_Atomic uint32_t pushing;      /* sink jobs out */
+	_Atomic bool stopping;
+
+	/* the planner's alone */
+	struct tracker *tracker;
+	struct plan *plan;
+	struct judge judge;
+	struct buf loose;              /* struct loose */
+	uint64_t aged;
+	char spec[256];
+
+	struct dl_lock late_lock;      /* guards the next three */
+	uint64_t reserve_used;
+	struct late_job *late_first, **late_last;      /* wait for a part of the reserve */
+	struct reading { sample_id id; uint32_t pid, next, run; } readings[64];
+
+	struct dl_lock asking;
+	pthread_cond_t answered;
+};
+
+/* engine.c */
+void tell(struct engine *e, struct fact fact);
+void ask(struct engine *e, struct ask *a);
+uint64_t block_len(const struct engine *e, struct block b);
+
+/* planner.c */
+void *planner_main(void *engine);
+void planner_order(struct engine *e);  /* the tracker was changed: the plan must know */
+
+/* fetch.c: planned samples and what becomes of them; on the planner's thread */
+void fetch_planned(struct engine *e, sample_id id, uint64_t due);
+void drop_planned(struct engine *e, sample_id id);
+void fetch_done(struct engine *e, const struct fact *f);
+void push_done(struct engine *e, const struct fact *f);
+void push_known(struct engine *e, sample_id id);
+/* Start reading a block that we are the filler of.  late: its length was reserved. */
+void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late);
+
+/* late.c: blocks that a reader waits for, within the reserve */
+void late_start(struct engine *e, struct entry *entry);
+void late_release(struct engine *e, uint64_t len);
+void late_give_up(struct engine *e);
+void late_read_ahead(struct engine *e, struct block b, uint32_t pid);

@@ -1,0 +1,241 @@
+/* Planned samples: source → store → page cache, and out again. */
+#include "prefetch/engine_internal.h"
+
+struct job {                           /* a block on its way from the source */
+	struct fetch fetch;
+	struct engine *engine;
+	struct entry *entry;
+	uint64_t started;
+	uint32_t number;
+	bool late;                     /* its length is reserved */
+};
+
+static void on_done(struct fetch *f)
+{
+	struct job *j = dl_container_of(f, struct job, fetch);
+	struct engine *e = j->engine;
+	struct stats *s = e->options.stats;
+	struct fact done = {
+		.kind = FACT_DONE, .id = f->id, .number = j->number, .result = f->result,
+		.time = clock_now() - j->started,
+	};
+
+	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
+	if (f->result < 0) {
+		buf_free(&f->bytes);
+		store_abort(j->entry, f->result);
+		if (j->late)
+			late_release(e, f->len);
+	} else {
+		stats_add(&s->bytes_fetched, f->len);
+		store_commit(j->entry, &f->bytes);
+		store_unpin(j->entry);
+		done.result = j->late;
+	}
+	tell(e, done);
+	free(j);
+	e->in_flight--;
+}
+
+void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
+{
+	struct block b = store_block(entry);
+	struct job *j = malloc(sizeof(*j));
+	uint64_t len = block_len(e, b);
+	int r = -ENOMEM;
+
+	if (j) {
+		*j = (struct job){
+			.fetch = { .id = b.id, .offset = b.number * e->block_size, .len = len,
+				   .due = due, .done = on_done },
+			.engine = e, .entry = entry, .started = clock_now(), .number = b.number,
+			.late = late,
+		};
+		e->in_flight++;
+		r = source_submit(e->options.source, &j->fetch);
+		if (r == 0)
+			return;
+		e->in_flight--;
+	}
+	free(j);
+	store_abort(entry, r);
+	if (late)
+		late_release(e, len);
+	tell(e, (struct fact){ .kind = FACT_DONE, .id = b.id, .number = b.number, .result = r });
+}
+
+static void on_pushed(struct sink_job *j);
+
+/* Hand a sample that waits in the store to the sink. */
+static void push(struct engine *e, sample_id id);
+
+struct push_job {
+	struct sink_job job;
+	struct engine *engine;
+};
+
+static void on_pushed(struct sink_job *job)
+{
+	struct push_job *p = dl_container_of(job, struct push_job, job);
+	struct engine *e = p->engine;
+	struct fact f = {
+		.kind = job->entry ? FACT_PUSHED : FACT_DROPPED,
+		.id = job->id, .result = job->result,
+	};
+
+	if (job->entry) {
+		uint64_t len = store_view(job->entry).len;
+
+		if (job->result == 0) {
+			stats_add(&e->options.stats->bytes_pushed, len);
+			stats_add(&e->options.stats->bytes_served, len);
+		}
+		store_unpin(job->entry);
+	}
+	tell(e, f);
+	free(p);
+	e->pushing--;
+}
+
+static struct push_job *push_job(struct engine *e, sample_id id, struct entry *entry)
+{
+	struct push_job *p = malloc(sizeof(*p));
+
+	if (!p)
+		return NULL;
+	*p = (struct push_job){
+		.job = { .id = id, .entry = entry, .finished = on_pushed }, .engine = e,
+	};
+	e->pushing++;
+	return p;
+}
+
+static void push(struct engine *e, sample_id id)
+{
+	struct entry *entry;
+	struct push_job *p;
+
+	if (store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
+		return;
+	p = push_job(e, id, entry);
+	if (!p) {
+		store_unpin(entry);
+		return;
+	}
+	flags_clear(&e->flags, id, FLAG_KNOWN_ANEW);
+	flags_set(&e->flags, id, FLAG_PUSHING);
+	e->options.sink->push(e->options.sink, &p->job);
+}
+
+void push_known(struct engine *e, sample_id id)
+{
+	uint8_t flags = flags_get(&e->flags, id);
+
+	if (flags & FLAG_PUSHING)
+		flags_set(&e->flags, id, FLAG_KNOWN_ANEW);
+	else if (flags & FLAG_MEMORY)
+		push(e, id);
+}
+
+static void dropped(struct engine *e, sample_id id)
+{
+	flags_clear(&e->flags, id, FLAG_MEMORY | FLAG_PAGE_CACHE | FLAG_PUSHING | FLAG_DROP);
+	plan_dropped(e->plan, id);
+}
+
+void push_done(struct engine *e, const struct fact *f)
+{
+	uint8_t before;
+
+	if (f->kind == FACT_DROPPED) {
+		dropped(e, f->id);
+		return;
+	}
+	before = flags_clear(&e->flags, f->id, FLAG_PUSHING);
+	if (f->result == 0) {
+		flags_set(&e->flags, f->id, FLAG_PAGE_CACHE);
+		flags_clear(&e->flags, f->id, FLAG_MEMORY);
+		store_drop(e->store, (struct block){ f->id, 0 });
+	} else if (f->result == -ENOENT) {
+		if (before & FLAG_KNOWN_ANEW)
+			push(e, f->id);
+		else
+			flags_clear(&e->flags, f->id, FLAG_KNOWN);
+	}
+	if (before & FLAG_DROP)
+		drop_planned(e, f->id);
+}
+
+/* A sample of the plan is in the store: from there it goes to the page cache. */
+static void ready(struct engine *e, sample_id id, uint64_t cost)
+{
+	plan_fetched(e->plan, id, cost);
+	flags_set(&e->flags, id, FLAG_MEMORY);
+	if (flags_get(&e->flags, id) & FLAG_KNOWN)
+		push(e, id);
+}
+
+void fetch_planned(struct engine *e, sample_id id, uint64_t due)
+{
+	struct entry *entry;
+
+	switch (store_begin(e->store, (struct block){ id, 0 }, NULL, &entry)) {
+	case STORE_MINE:
+		fetch_start(e, entry, due + 1, false);
+		break;
+	case STORE_READY:              /* a late read brought it: it is the plan's now */
+		store_unpin(entry);
+		ready(e, id, 0);
+		break;
+	case STORE_BUSY:               /* its FACT_DONE will say so */
+		break;
+	default:
+		plan_failed(e->plan, id, clock_now());
+	}
+}
+
+void drop_planned(struct engine *e, sample_id id)
+{
+	uint8_t flags = flags_get(&e->flags, id);
+	struct push_job *p;
+
+	if (flags & FLAG_PUSHING) {
+		flags_set(&e->flags, id, FLAG_DROP);
+		return;
+	}
+	store_drop(e->store, (struct block){ id, 0 });
+	p = flags & FLAG_PAGE_CACHE ? push_job(e, id, NULL) : NULL;
+	if (p)
+		e->options.sink->drop(e->options.sink, &p->job);
+	else
+		dropped(e, id);
+}
+
+void fetch_done(struct engine *e, const struct fact *f)
+{
+	bool late = f->result == 1;
+
+	if (f->result < 0) {
+		plan_failed(e->plan, f->id, clock_now());
+		if (f->result == -ESTALE && e->options.stale)
+			e->options.stale(e->options.context, f->id);
+		return;
+	}
+	if (f->number == 0 && plan_fetching(e->plan, f->id)) {
+		ready(e, f->id, f->time);
+		if (late)
+			late_release(e, block_len(e, (struct block){ f->id, 0 }));
+		return;
+	}
+	if (late) {
+		struct loose l = {
+			.block = { f->id, f->number }, .until = clock_now() + LOOSE_NS,
+			.len = block_len(e, (struct block){ f->id, f->number }),
+		};
+
+		if (buf_append(&e->loose, &l, sizeof(l)) == 0)
+			return;
+		late_release(e, l.len);
+	}
+	store_drop(e->store, (struct block){ f->id, f->number });
+}

@@ -1,0 +1,68 @@
+#include "prefetch/judge.h"
+
+static void settle_one(struct judge *j)
+{
+	const struct judged *o = &j->ring[j->first++ % JUDGE_RING];
+
+	if (!o->opened)
+		stats_add(&j->stats->opens, 1);
+	if (o->late) {
+		stats_add(&j->stats->late, 1);
+		return;
+	}
+	stats_add(&j->stats->hits, 1);
+	stats_add(o->memory ? &j->stats->hits_memory : &j->stats->hits_page_cache, 1);
+}
+
+static struct judged *add(struct judge *j, sample_id id, uint64_t now)
+{
+	struct judged *o;
+
+	if (j->end - j->first == JUDGE_RING)
+		settle_one(j);
+	o = &j->ring[j->end++ % JUDGE_RING];
+	*o = (struct judged){ .id = id, .time = now };
+	return o;
+}
+
+/* The newest of this sample that is still to be judged. */
+static struct judged *find(struct judge *j, sample_id id)
+{
+	for (uint64_t i = j->end; i > j->first; i--)
+		if (j->ring[(i - 1) % JUDGE_RING].id == id)
+			return &j->ring[(i - 1) % JUDGE_RING];
+	return NULL;
+}
+
+void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now)
+{
+	struct judged *o = find(j, id);
+
+	stats_add(&j->stats->opens, 1);
+	if (o && !o->opened) {
+		o->opened = true;              /* its READ was faster than its report */
+		return;
+	}
+	o = add(j, id, now);
+	o->opened = true;
+	o->memory = memory;
+}
+
+bool judge_late(struct judge *j, sample_id id, uint64_t now)
+{
+	struct judged *o = find(j, id);
+
+	if (o && o->late)
+		return false;
+	if (!o)
+		o = add(j, id, now);
+	o->late = true;
+	return true;
+}
+
+uint64_t judge_settle(struct judge *j, uint64_t now)
+{
+	while (j->first < j->end && j->ring[j->first % JUDGE_RING].time + JUDGE_NS <= now)
+		settle_one(j);
+	return j->first < j->end ? j->ring[j->first % JUDGE_RING].time + JUDGE_NS : UINT64_MAX;
+}

@@ -1,0 +1,31 @@
+/* Was an open a hit?  The watcher reports an open, a request thread a READ that had to wait,
+ * and either may come first.  So an open is judged a little later: late, if a waiting READ of
+ * its sample came within JUDGE_NS, else a hit.  A waiting READ that no open claims within that
+ * time was an open that nobody saw, and counts as one that was late.
+ *
+ * hits + late == opens whenever nothing waits for its judgement.  The planner's alone.
+ */
+#pragma once
+#include "base/clock.h"
+#include "base/stats.h"
+
+#define JUDGE_NS (300 * CLOCK_MS)
+#define JUDGE_RING 4096u
+
+struct judged {
+	sample_id id;
+	bool opened, late, memory;     /* memory: it was in the store when it was opened */
+	uint64_t time;
+};
+
+struct judge {
+	struct stats *stats;
+	struct judged ring[JUDGE_RING];        /* from first to end, modulo */
+	uint64_t first, end;
+};
+
+void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now);
+/* true: the first for this open. */
+bool judge_late(struct judge *j, sample_id id, uint64_t now);
+/* Settle what is old enough.  Returns when to come again; UINT64_MAX: nothing waits. */
+uint64_t judge_settle(struct judge *j, uint64_t now);

@@ -1,0 +1,138 @@
+/* Blocks that a reader waits for, and the read-ahead in big files: within the reserve, and when
+ * it is used up, one after the other. */
+#include "prefetch/engine_internal.h"
+
+struct late_job {
+	struct entry *entry;
+	uint64_t len;
+	struct late_job *next;
+};
+
+static bool reserve_take(struct engine *e, uint64_t len)
+{
+	dl_assert_held(&e->late_lock);
+	if (e->reserve_used > 0 && e->reserve_used + len > e->reserve)
+		return false;
+	e->reserve_used += len;
+	return true;
+}
+
+/* Take what is needed, or queue; true: taken. */
+static bool take_or_queue(struct engine *e, struct entry *entry, uint64_t len)
+{
+	struct late_job *j;
+
+	DL_HOLD(&e->late_lock);
+	if (!e->late_first && reserve_take(e, len))
+		return true;
+	j = malloc(sizeof(*j));
+	if (!j) {                      /* rather above the bound for once than never answered */
+		e->reserve_used += len;
+		return true;
+	}
+	*j = (struct late_job){ .entry = entry, .len = len };
+	*e->late_last = j;
+	e->late_last = &j->next;
+	return false;
+}
+
+void late_start(struct engine *e, struct entry *entry)
+{
+	if (take_or_queue(e, entry, block_len(e, store_block(entry))))
+		fetch_start(e, entry, 0, true);
+}
+
+static struct late_job *next_job(struct engine *e)
+{
+	struct late_job *j;
+
+	DL_HOLD(&e->late_lock);
+	j = e->late_first;
+	if (!j || !reserve_take(e, j->len))
+		return NULL;
+	e->late_first = j->next;
+	if (!e->late_first)
+		e->late_last = &e->late_first;
+	return j;
+}
+
+static void start_waiting(struct engine *e)
+{
+	struct late_job *j;
+
+	while ((j = next_job(e))) {
+		fetch_start(e, j->entry, 0, true);
+		free(j);
+	}
+}
+
+void late_release(struct engine *e, uint64_t len)
+{
+	{
+		DL_HOLD(&e->late_lock);
+		assert(e->reserve_used >= len);
+		e->reserve_used -= len;
+	}
+	start_waiting(e);
+}
+
+/* The engine stops: nobody will free a part of the reserve any more. */
+void late_give_up(struct engine *e)
+{
+	struct late_job *j;
+
+	{
+		DL_HOLD(&e->late_lock);
+		j = e->late_first;
+		e->late_first = NULL;
+		e->late_last = &e->late_first;
+	}
+	while (j) {
+		struct late_job *next = j->next;
+
+		store_abort(j->entry, -ESHUTDOWN);
+		free(j);
+		j = next;
+	}
+}
+
+/* How many blocks to read ahead: doubling with each block that followed the one before. */
+static uint32_t run_of(struct engine *e, struct block b, uint32_t pid)
+{
+	struct reading *r = &e->readings[(b.id * 31 + pid) % DL_COUNT(e->readings)];
+	uint32_t most = (uint32_t)(e->reserve / 2 / e->block_size);
+
+	DL_HOLD(&e->late_lock);
+	if (r->id != b.id || r->pid != pid || b.number < r->next - DL_MIN(r->next, 2u) ||
+	    b.number > r->next) {
+		*r = (struct reading){ .id = b.id, .pid = pid, .next = b.number + 1 };
+		return 0;
+	}
+	if (b.number == r->next) {
+		r->next = b.number + 1;
+		r->run = DL_MIN(r->run * 2 + 1, most);
+	}
+	return r->run;
+}
+
+void late_read_ahead(struct engine *e, struct block b, uint32_t pid)
+{
+	uint32_t run = run_of(e, b, pid);
+	uint64_t size;
+
+	if (!manifest_sample(e->options.manifest, b.id, &size))
+		return;
+	for (uint32_t i = 1; i <= run; i++) {
+		struct block ahead = { b.id, b.number + i };
+		struct entry *entry;
+		int got;
+
+		if (ahead.number * e->block_size >= size)
+			return;
+		got = store_begin(e->store, ahead, NULL, &entry);
+		if (got == STORE_READY)
+			store_unpin(entry);
+		if (got == STORE_MINE)
+			late_start(e, entry);
+	}
+}

@@ -1,0 +1,228 @@
+/* From a spec to a tracker that follows it: lists, the list file's text, and all errors. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "prefetch/engine_internal.h"
+
+#define ROOTS_MAX 6
+#define LIST_FILE_SHARE 4              /* a list file may take this part of the memory bound */
+#define LIST_FILE_MIN (64 * MiB)
+
+struct told {                          /* an order that was prepared on the caller's thread */
+	struct ask ask;
+	struct order_spec spec;
+	struct list *lists[ROOTS_MAX];
+	size_t list_count;
+	struct list_epochs listed;
+	int result;
+};
+
+static void told_fini(struct told *t)
+{
+	order_spec_fini(&t->spec);
+	while (t->list_count > 0)
+		list_unref(t->lists[--t->list_count]);
+	list_epochs_fini(&t->listed);
+}
+
+static int refuse(char reterr[160], int error, const char *what, const char *name)
+{
+	snprintf(reterr, 160, "%.100s: %s", name, what);
+	return error;
+}
+
+static int add_list(struct told *t, struct manifest *m, enum list_kind kind, node_id root)
+{
+	int r = list_new(m, kind, root, &t->lists[t->list_count]);
+
+	if (r == 0)
+		t->list_count++;
+	return r;
+}
+
+/* Without root= every folder that may be an ImageFolder's is a candidate; a dataset of another
+ * kind is numbered by path. */
+static int find_lists(struct engine *e, struct told *t, char reterr[160])
+{
+	struct manifest *m = e->options.manifest;
+	node_id roots[ROOTS_MAX], root;
+	size_t count;
+	int r;
+
+	if (t->spec.root) {
+		r = manifest_resolve(m, t->spec.root, &root);
+		if (r < 0 || !node_is_folder(root))
+			return refuse(reterr, -EINVAL, "no such folder in the dataset", t->spec.root);
+		r = add_list(t, m, LIST_IMAGE_FOLDER, root);
+		if (r == -ENOENT)
+			r = add_list(t, m, LIST_ALL, root);
+		return r == -ENOENT ? refuse(reterr, -EINVAL, "no files in it", t->spec.root) : r;
+	}
+	count = list_roots(m, roots, ROOTS_MAX - 1);
+	for (size_t i = 0; i < count; i++) {
+		r = add_list(t, m, LIST_IMAGE_FOLDER, roots[i]);
+		if (r < 0 && r != -ENOENT)
+			return r;
+	}
+	if (t->list_count > 0)
+		return 0;
+	r = add_list(t, m, LIST_ALL, NODE_ROOT);
+	return r == -ENOENT ? refuse(reterr, -EINVAL, "no files in it", "the dataset") : r;
+}
+
+struct resolving {
+	struct manifest *m;
+	const struct list *list;
+	const char *mountpoint;
+};
+
+static int resolve(void *context, const char *path)
+{
+	const struct resolving *c = context;
+	size_t len = strlen(c->mountpoint);
+	uint32_t index;
+	node_id node;
+	int r;
+
+	if (strncmp(path, c->mountpoint, len) == 0 && path[len] == '/')
+		path += len;
+	r = manifest_resolve(c->m, path, &node);
+	if (r < 0)
+		return r;
+	if (node_is_folder(node) || !list_index(c->list, node_sample(node), &index))
+		return -ENOENT;
+	return (int)index;
+}
+
+static int read_text(const struct engine *e, const char *file, struct buf *ret, char reterr[160])
+{
+	dl_cleanup(dl_closep) int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	uint64_t most = DL_MAX(e->options.memory / LIST_FILE_SHARE, LIST_FILE_MIN);
+	struct stat st;
+	ssize_t n = 0;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return refuse(reterr, -errno, strerror(errno), file);
+	if (!S_ISREG(st.st_mode))
+		return refuse(reterr, -EINVAL, "not a file", file);
+	if ((uint64_t)st.st_size > most)
+		return refuse(reterr, -EFBIG, "larger than a quarter of memory=", file);
+	r = buf_reserve(ret, (size_t)st.st_size + 1);
+	while (r == 0 && ret->len < (size_t)st.st_size &&
+	       (n = read(fd, ret->at + ret->len, (size_t)st.st_size - ret->len)) > 0)
+		ret->len += (size_t)n;
+	return r < 0 ? r : n < 0 ? refuse(reterr, -errno, strerror(errno), file) : 0;
+}
+
+/* Indices count the ImageFolder of the root, where there is one that has all of the files that
+ * a path can name; paths may name any file. */
+static int read_list(struct engine *e, struct told *t, const char *mountpoint, char reterr[160])
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	struct resolving c = { .m = e->options.manifest, .mountpoint = mountpoint };
+	int r = read_text(e, t->spec.file, &text, reterr);
+
+	if (r < 0)
+		return r;
+	for (int kind = 0; kind < 2; kind++) {
+		while (t->list_count > 0)
+			list_unref(t->lists[--t->list_count]);
+		r = add_list(t, c.m, kind == 0 ? LIST_IMAGE_FOLDER : LIST_ALL, NODE_ROOT);
+		if (r == -ENOENT && kind == 0)
+			continue;
+		if (r < 0)
+			return refuse(reterr, r, "the dataset has no files", t->spec.file);
+		c.list = t->lists[0];
+		r = list_file_parse((struct bytes){ text.at, text.len }, list_count(c.list), resolve,
+				    &c, &t->listed, reterr);
+		if (r == 0)
+			return 0;
+	}
+	return r;
+}
+
+static void follow_told(struct engine *e, struct ask *a)
+{
+	struct told *t = dl_container_of(a, struct told, ask);
+
+	t->result = tracker_order(e->tracker, &t->spec, t->lists, t->list_count,
+				  t->listed.count ? &t->listed : NULL);
+	if (t->result < 0)
+		return;
+	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
+	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
+}
+
+int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+{
+	dl_cleanup(told_fini) struct told t = { .ask.run = follow_told, .result = -ESHUTDOWN };
+	int r;
+
+	reterr[0] = 0;
+	r = order_parse(spec, &t.spec, reterr);
+	if (r < 0)
+		return r;
+	if (t.spec.kind != ORDER_NONE && !manifest_scanned(e->options.manifest))
+		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet", spec);
+	if (t.spec.kind == ORDER_LIST)
+		r = read_list(e, &t, mountpoint, reterr);
+	else if (t.spec.kind == ORDER_AUTO)
+		find_lists(e, &t, reterr);     /* an empty dataset is no error there */
+	else if (t.spec.kind != ORDER_NONE)
+		r = find_lists(e, &t, reterr);
+	if (r < 0)
+		return r;
+	ask(e, &t.ask);
+	return t.result;
+}
+
+struct epoch_ask {
+	struct ask ask;
+	uint64_t epoch;
+};
+
+static void set_epoch(struct engine *e, struct ask *a)
+{
+	tracker_epoch(e->tracker, dl_container_of(a, struct epoch_ask, ask)->epoch);
+}
+
+void engine_epoch(struct engine *e, uint64_t epoch)
+{
+	struct epoch_ask a = { .ask.run = set_epoch, .epoch = epoch };
+
+	ask(e, &a.ask);
+}
+
+struct grown_ask {
+	struct ask ask;
+	uint64_t bytes;
+	uint32_t count;
+};
+
+static void set_grown(struct engine *e, struct ask *a)
+{
+	const struct grown_ask *g = dl_container_of(a, struct grown_ask, ask);
+
+	plan_grown(e->plan, g->count, g->bytes);
+}
+
+void engine_scanned(struct engine *e)
+{
+	const struct manifest *m = e->options.manifest;
+	struct grown_ask a = { .ask.run = set_grown, .count = manifest_entries(m) };
+	uint64_t files = 0;
+
+	for (sample_id id = 0; id < a.count; id++) {
+		uint64_t size;
+
+		if (manifest_sample(m, id, &size)) {
+			a.bytes += size;
+			files++;
+		}
+	}
+	stats_set(&e->options.stats->samples, manifest_usage(m).files);
+	ask(e, &a.ask);
+}

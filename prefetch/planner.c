@@ -1,0 +1,214 @@
+/* The planner thread: facts in, steps out. */
+#include <signal.h>
+#include <string.h>
+
+#include "prefetch/engine_internal.h"
+
+#define BATCH 256
+#define AGE_NS (10 * CLOCK_S)
+
+static bool process_exists(uint32_t pid)
+{
+	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+void planner_order(struct engine *e)
+{
+	const struct course *courses;
+	size_t count = tracker_courses(e->tracker, &courses);
+
+	plan_courses(e->plan, courses, count, clock_now());
+}
+
+static void opened(struct engine *e, const struct fact *f, enum tracker_verdict *ret)
+{
+	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
+
+	e->opens_waiting--;
+	judge_open(&e->judge, f->id, memory, f->time);
+	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
+	if (*ret == TRACKER_MISPREDICTED)
+		stats_add(&e->options.stats->mispredicted, 1);
+}
+
+static void late(struct engine *e, const struct fact *f)
+{
+	if (judge_late(&e->judge, f->id, f->time))
+		plan_late(e->plan, f->id);
+}
+
+static void drop_loose(struct engine *e, struct loose *l)
+{
+	struct loose *last = (void *)(e->loose.at + e->loose.len - sizeof(*l));
+	struct loose gone = *l;
+
+	*l = *last;
+	e->loose.len -= sizeof(*l);
+	store_drop(e->store, gone.block);
+	late_release(e, gone.len);
+}
+
+static void read_end(struct engine *e, const struct fact *f)
+{
+	struct loose *l = (void *)e->loose.at;
+
+	for (size_t i = 0; i < e->loose.len / sizeof(*l); i++) {
+		if (l[i].block.id == f->id && l[i].block.number == f->number) {
+			drop_loose(e, &l[i]);
+			return;
+		}
+	}
+}
+
+static uint64_t settle_loose(struct engine *e, uint64_t now)
+{
+	struct loose *l = (void *)e->loose.at;
+	uint64_t soonest = UINT64_MAX;
+
+	for (size_t i = e->loose.len / sizeof(*l); i-- > 0;) {
+		if (l[i].until <= now)
+			drop_loose(e, &l[i]);
+		else
+			soonest = DL_MIN(soonest, l[i].until);
+	}
+	return soonest;
+}
+
+static void answer(struct engine *e, struct ask *a)
+{
+	a->run(e, a);
+	planner_order(e);
+	DL_HOLD(&e->asking);
+	a->answered = true;
+	pthread_cond_broadcast(&e->answered);
+}
+
+/* Opens change the tracker, and with it what the plan has borrowed of it: they come first, then
+ * the plan gets the new courses, then everything else. */
+static void take_opens(struct engine *e, const struct fact *f, size_t count)
+{
+	enum tracker_verdict verdict;
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (f[i].kind == FACT_OPEN)
+			opened(e, &f[i], &verdict);
+		if (f[i].kind == FACT_OVERFLOW)
+			tracker_overflow(e->tracker);
+		any |= f[i].kind <= FACT_OVERFLOW;
+	}
+	if (!any)
+		return;
+	planner_order(e);
+	for (size_t i = 0; i < count; i++)
+		if (f[i].kind == FACT_OPEN)
+			plan_used(e->plan, f[i].id, f[i].time);
+}
+
+static void take_fact(struct engine *e, const struct fact *f)
+{
+	switch (f->kind) {
+	case FACT_OPEN:
+	case FACT_OVERFLOW:
+		break;
+	case FACT_KNOWN:
+		push_known(e, f->id);
+		break;
+	case FACT_LATE:
+		late(e, f);
+		break;
+	case FACT_LOST:
+		plan_lost(e->plan, f->id);
+		break;
+	case FACT_DONE:
+		fetch_done(e, f);
+		break;
+	case FACT_READ_END:
+		read_end(e, f);
+		break;
+	case FACT_PUSHED:
+	case FACT_DROPPED:
+		push_done(e, f);
+		break;
+	case FACT_ASK:
+		answer(e, f->ask);
+		break;
+	}
+}
+
+static void take_steps(struct engine *e, uint64_t now)
+{
+	for (;;) {
+		struct plan_step step = plan_next(e->plan, now);
+
+		switch (step.verb) {
+		case PLAN_FETCH:
+			fetch_planned(e, step.id, step.due);
+			break;
+		case PLAN_DROP:
+			drop_planned(e, step.id);
+			break;
+		case PLAN_IDLE:
+			return;
+		}
+	}
+}
+
+static void show(struct engine *e)
+{
+	struct plan_report r = plan_report(e->plan);
+	struct stats *s = e->options.stats;
+	uint64_t reserve;
+
+	{
+		DL_HOLD(&e->late_lock);
+		reserve = e->reserve_used;
+	}
+	stats_set(&s->memory_bytes, r.held + reserve);
+	stats_set(&s->kept_bytes, r.kept);
+	stats_set(&s->lead, r.ready_ahead);
+	stats_set(&s->lead_target, r.lead_target);
+}
+
+static void keep_house(struct engine *e, uint64_t now)
+{
+	if (now >= e->aged + AGE_NS) {
+		e->aged = now;
+		tracker_age(e->tracker, now, process_exists);
+		planner_order(e);
+	}
+	while (tracker_work(e->tracker) && !mailbox_closed(e->facts)) {
+		planner_order(e);
+		if (mailbox_waiting(e->facts))
+			break;
+	}
+	planner_order(e);
+}
+
+void *planner_main(void *arg)
+{
+	struct engine *e = arg;
+	struct fact facts[BATCH];
+	uint64_t wake = 0;
+	size_t count;
+
+	for (;;) {
+		uint64_t now;
+
+		count = mailbox_take(e->facts, facts, BATCH, wake);
+		if (count == 0 && mailbox_closed(e->facts))
+			break;
+		take_opens(e, facts, count);
+		for (size_t i = 0; i < count; i++)
+			take_fact(e, &facts[i]);
+		now = clock_now();
+		plan_idle(e->plan, e->in_flight == 0);
+		take_steps(e, now);
+		keep_house(e, now);
+		take_steps(e, now);
+		show(e);
+		wake = DL_MIN(judge_settle(&e->judge, now), settle_loose(e, now));
+		wake = DL_MIN(wake, plan_wake(e->plan));
+	}
+	return NULL;
+}
