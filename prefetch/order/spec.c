@@ -51,14 +51,18 @@ int order_spec_copy(const struct order_spec *s, struct order_spec *ret)
 	return 0;
 }
 
+/* Not base 0: a leading zero makes no octal number here. */
 static int read_number(const char *text, uint64_t *ret)
 {
+	bool minus = *text == '-';
+	const char *digits = text + minus;
+	int base = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 16 : 10;
 	char *end;
 
-	if (!((*text >= '0' && *text <= '9') || (*text == '-' && text[1] >= '0' && text[1] <= '9')))
+	if (*digits < '0' || *digits > '9')
 		return -EINVAL;
 	errno = 0;
-	*ret = *text == '-' ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+	*ret = minus ? (uint64_t)strtoll(text, &end, base) : strtoull(text, &end, base);
 	return errno || *end ? -EINVAL : 0;
 }
 

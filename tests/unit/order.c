@@ -1,0 +1,163 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "prefetch/order/order.h"
+
+static int parse(const char *text, struct order_spec *ret)
+{
+	char error[160] = "";
+	int r = order_parse(text, ret, error);
+
+	cr_assert((r == 0) == (error[0] == 0), "\"%s\": \"%s\"", text, error);
+	return r;
+}
+
+Test(order, reads_specs)
+{
+	static const struct {
+		const char *text;
+		enum order_kind kind;
+		uint64_t seed, epoch, epochs;
+		uint32_t world, ranks;
+		bool drop_last;
+		const char *root, *file;
+	} cases[] = {
+		{ .text = "none", .kind = ORDER_NONE },
+		{ .text = "auto", .kind = ORDER_AUTO },
+		{ .text = "sequential", .kind = ORDER_SEQUENTIAL },
+		{ .text = "sequential:root=val", .kind = ORDER_SEQUENTIAL, .root = "val" },
+		{ .text = "torch:seed=7", .kind = ORDER_TORCH, .seed = 7 },
+		{ .text = "torch:seed=010", .kind = ORDER_TORCH, .seed = 10 },
+		{ .text = "torch:seed=-1", .kind = ORDER_TORCH, .seed = UINT64_MAX },
+		{ .text = "torch:seed=0x10,epoch=3,epochs=90", .kind = ORDER_TORCH, .seed = 16,
+		  .epoch = 3, .epochs = 90 },
+		{ .text = "torch:root=a/b,seed=18446744073709551615", .kind = ORDER_TORCH,
+		  .seed = UINT64_MAX, .root = "a/b" },
+		{ .text = "torch-distributed:seed=0,world=8", .kind = ORDER_TORCH_DISTRIBUTED,
+		  .world = 8 },
+		{ .text = "torch-distributed:seed=0,world=8,ranks=0-1+4,drop_last",
+		  .kind = ORDER_TORCH_DISTRIBUTED, .world = 8, .ranks = 3, .drop_last = true },
+		{ .text = "list:/a,b:c", .kind = ORDER_LIST, .file = "/a,b:c" },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(cases); i++) {
+		dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+		dl_cleanup(order_spec_fini) struct order_spec copy = { 0 };
+		const char *text = cases[i].text;
+
+		cr_assert_eq(parse(text, &s), 0, "%s", text);
+		cr_assert_eq(order_spec_copy(&s, &copy), 0);
+		for (struct order_spec *c = &s; c; c = c == &s ? &copy : NULL) {
+			cr_assert_eq(c->kind, cases[i].kind, "%s", text);
+			cr_assert_eq(c->seed, cases[i].seed, "%s", text);
+			cr_assert_eq(c->epoch, cases[i].epoch, "%s", text);
+			cr_assert_eq(c->epochs, cases[i].epochs, "%s", text);
+			cr_assert_eq(c->world, cases[i].world, "%s", text);
+			cr_assert_eq(c->rank_count, cases[i].ranks, "%s", text);
+			cr_assert_eq(c->drop_last, cases[i].drop_last, "%s", text);
+			cr_assert_str_eq(c->root ? c->root : "", cases[i].root ? cases[i].root : "");
+			cr_assert_str_eq(c->file ? c->file : "", cases[i].file ? cases[i].file : "");
+			cr_assert_str_eq(c->text, text);
+		}
+	}
+}
+
+Test(order, refuses_bad_specs)
+{
+	static const char *const bad[] = {
+		"", "torch", "torch:", "Torch:seed=1", "torch:seed=", "torch:seed", "torch:seed=x",
+		"torch:seed=1x", "torch:seed= 1", "torch:seed=0x", "torch:seed=--1", "torch:seed=18446744073709551616",
+		"torch:seed=1,seed=1", "torch:seed=1,world=2", "torch:seed=1,drop_last",
+		"none:seed=1", "auto:", "sequential:seed=1", "list", "list:",
+		"torch-distributed:seed=1", "torch-distributed:world=2",
+		"torch-distributed:seed=1,world=0", "torch-distributed:seed=1,world=4097",
+		"torch-distributed:seed=1,world=-1", "torch-distributed:seed=1,world=2,ranks=2",
+		"torch-distributed:seed=1,world=4,ranks=1+0",
+		"torch-distributed:seed=1,world=4,ranks=3-1",
+		"torch-distributed:seed=1,world=4,ranks=+",
+		"torch-distributed:seed=1,world=4,ranks=0-99999999999",
+		"torch-distributed:seed=1,world=4,drop_last=1",
+	};
+
+	for (size_t i = 0; i < DL_COUNT(bad); i++) {
+		struct order_spec s = { .kind = ORDER_LIST };
+
+		cr_assert_eq(parse(bad[i], &s), -EINVAL, "\"%s\"", bad[i]);
+		cr_assert_eq(s.kind, ORDER_NONE, "\"%s\"", bad[i]);
+	}
+}
+
+Test(order, the_likeliest_branch_is_the_first)
+{
+	dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+	struct epoch e[ORDER_BRANCHES], next[ORDER_BRANCHES];
+	size_t count;
+
+	cr_assert_eq(parse("torch:seed=7", &s), 0);
+	cr_assert_gt(order_first(&s, 1000, e), 1u);
+	cr_assert(e[0].chained && e[0].word == 3);
+	count = order_next(&s, 1000, &e[0], next);
+	cr_assert(next[0].chained && next[0].word == 7 && next[0].number == 1);
+	for (size_t i = 0; i < count; i++) {
+		if (next[i].word != 9)
+			continue;
+		e[0] = next[i];        /* a validation loader; it will come again */
+		order_next(&s, 1000, &e[0], next);
+		cr_assert(next[0].word == 15 && next[0].number == 2);
+		return;
+	}
+	cr_assert_fail("no branch has a validation loader");
+}
+
+Test(order, a_distributed_epoch_may_repeat)
+{
+	dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+	struct epoch e[ORDER_BRANCHES], next[ORDER_BRANCHES];
+
+	cr_assert_eq(parse("torch-distributed:seed=7,world=2,epoch=5", &s), 0);
+	cr_assert_eq(order_first(&s, 1000, e), 1u);
+	cr_assert(e[0].seed == 12 && e[0].number == 5);
+	cr_assert_eq(order_next(&s, 1000, &e[0], next), 2u);
+	cr_assert(next[0].seed == 13 && next[1].seed == 12);
+	cr_assert(next[0].number == 6 && next[1].number == 6);
+}
+
+/* Two ranks of one host, step by step, are the two ranks' own sequences in turn. */
+Test(order, ranks_of_a_host_take_turns)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *both = NULL;
+	struct epoch e[ORDER_BRANCHES];
+	struct order_spec s = { 0 };
+
+	cr_assert_eq(parse("torch-distributed:seed=1,world=4,ranks=1+3", &s), 0);
+	order_first(&s, 101, e);
+	cr_assert_eq(order_sequence(&s, e, 101, &both), 0);
+	cr_assert_eq(both->length, 52u);
+	order_spec_fini(&s);
+	for (uint32_t rank = 1; rank < 4; rank += 2) {
+		dl_cleanup(sequence_unrefp) struct sequence *one = NULL;
+		char text[80];
+
+		snprintf(text, sizeof(text), "torch-distributed:seed=1,world=4,ranks=%u", rank);
+		cr_assert_eq(parse(text, &s), 0);
+		cr_assert_eq(order_sequence(&s, e, 101, &one), 0);
+		cr_assert_eq(one->length, 26u);
+		for (uint32_t i = 0; i < 26; i++)
+			cr_assert_eq(both->at[2 * i + rank / 2], one->at[i]);
+		order_spec_fini(&s);
+	}
+}
+
+Test(order, says_what_it_cannot_do)
+{
+	dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+	struct epoch e[ORDER_BRANCHES];
+	struct sequence *q = NULL;
+
+	cr_assert_eq(parse("torch:seed=7", &s), 0);
+	order_first(&s, 214748364u, e);
+	cr_assert_eq(order_sequence(&s, e, 214748364u, &q), -ENOTSUP);
+	cr_assert_eq(order_prefix(&s, e, 214748364u, 10, &q), -ENOTSUP);
+	cr_assert_null(q);
+}
