@@ -1,102 +1,171 @@
-#include "prefetch/plan/held.h"
-
+/* The table of what is held, and the sums over it. */
 #include <string.h>
 
-#define EMPTY UINT32_MAX
+#include "prefetch/plan/plan_internal.h"
 
-static uint32_t hash_of(const struct held_table *t, sample_id id)
+static size_t place(const struct plan *p, sample_id id)
 {
-	return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (t->slot_count - 1);
+	return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - p->table_bits));
 }
 
-/* The slot that names id, or the empty one where it would go. */
-static uint32_t slot_of(const struct held_table *t, sample_id id)
-{
-	uint32_t s = hash_of(t, id);
+static size_t mask(const struct plan *p) { return ((size_t)1 << p->table_bits) - 1; }
 
-	while (t->slots[s] != EMPTY && t->at[t->slots[s]].id != id)
-		s = (s + 1) & (t->slot_count - 1);
-	return s;
+struct held *held_find(const struct plan *p, sample_id id)
+{
+	if (!p->table)
+		return NULL;
+	for (size_t i = place(p, id); p->table[i]; i = (i + 1) & mask(p))
+		if (p->table[i]->id == id)
+			return p->table[i];
+	return NULL;
 }
 
-struct held *held_find(const struct held_table *t, sample_id id)
+static void table_put(struct plan *p, struct held *h)
 {
-	uint32_t place = t->slot_count ? t->slots[slot_of(t, id)] : EMPTY;
+	size_t i = place(p, h->id);
 
-	return place == EMPTY ? NULL : &t->at[place];
+	while (p->table[i])
+		i = (i + 1) & mask(p);
+	p->table[i] = h;
 }
 
-static int grow(struct held_table *t)
+static bool table_grow(struct plan *p)
 {
-	uint32_t cap = t->cap ? t->cap * 2 : 64;
-	struct held *at = realloc(t->at, cap * sizeof(*at));
-	uint32_t *slots;
+	struct held **old = p->table;
+	size_t n = old ? mask(p) + 1 : 0;
+	unsigned bits = old ? p->table_bits + 1 : 6;
+	struct held **table = calloc((size_t)1 << bits, sizeof(struct held *));
 
-	if (!at)
-		return -ENOMEM;
-	t->at = at;
-	slots = malloc(cap * 2 * sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(t->slots);
-	t->slots = slots;
-	t->cap = cap;
-	t->slot_count = cap * 2;
-	memset(slots, 0xff, t->slot_count * sizeof(*slots));
-	for (uint32_t i = 0; i < t->count; i++)
-		slots[slot_of(t, at[i].id)] = i;
-	return 0;
+	if (!table)
+		return false;
+	p->table = table;
+	p->table_bits = bits;
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			table_put(p, old[i]);
+	free(old);
+	return true;
 }
 
-int held_add(struct held_table *t, const struct held *h)
+/* Close the gap, so that every search still ends at an empty place. */
+static void table_take(struct plan *p, const struct held *h)
 {
-	if (t->count == t->cap) {
-		int r = grow(t);
+	size_t gap = place(p, h->id);
 
-		if (r < 0)
-			return r;
+	while (p->table[gap] != h)
+		gap = (gap + 1) & mask(p);
+	for (size_t i = (gap + 1) & mask(p); p->table[i]; i = (i + 1) & mask(p)) {
+		size_t home = place(p, p->table[i]->id);
+
+		if (((i - home) & mask(p)) < ((i - gap) & mask(p)))
+			continue;
+		p->table[gap] = p->table[i];
+		gap = i;
 	}
-	t->at[t->count] = *h;
-	t->slots[slot_of(t, h->id)] = t->count;
-	t->count++;
-	return 0;
+	p->table[gap] = NULL;
 }
 
-/* Close the hole that an emptied slot leaves: linear probing without tombstones. */
-static void close_hole(struct held_table *t, uint32_t hole)
+struct held *held_new(struct plan *p, sample_id id, uint64_t size)
 {
-	uint32_t mask = t->slot_count - 1, s = hole;
+	struct held *h;
 
-	for (;;) {
-		uint32_t home;
+	if ((!p->table || p->table_used * 2 > mask(p)) && !table_grow(p))
+		return NULL;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return NULL;
+	h->id = id;
+	h->size = size;
+	h->state = HELD_WAIT;
+	h->role = ROLE_LEAD;
+	link_init(&h->in);
+	table_put(p, h);
+	p->table_used++;
+	return h;
+}
 
-		s = (s + 1) & mask;
-		if (t->slots[s] == EMPTY)
-			break;
-		home = hash_of(t, t->at[t->slots[s]].id);
-		if (((s - home) & mask) >= ((s - hole) & mask)) {
-			t->slots[hole] = t->slots[s];
-			hole = s;
-		}
+bool held_counts(const struct held *h) { return h->state != HELD_WAIT; }
+
+unsigned held_class(const struct held *h)
+{
+	unsigned octave = 63 - (unsigned)__builtin_clzll(h->size | 2);
+
+	return octave * 2 + (unsigned)((h->size >> (octave - 1)) & 1);
+}
+
+/* What h adds to the sums, in its state and role. */
+static void account(struct plan *p, const struct held *h, bool add)
+{
+	uint64_t bytes = add ? h->size : -h->size;
+	uint32_t one = add ? 1 : UINT32_MAX;
+
+	if (held_counts(h))
+		p->held += bytes;
+	if (h->state == HELD_FETCHING)
+		p->fetching += one;
+	if (h->state == HELD_DROPPING)
+		p->dropping += bytes;
+	if (h->state == HELD_READY && h->role == ROLE_LEAD)
+		p->ready_ahead += one;
+	if ((h->state == HELD_READY || h->state == HELD_FETCHING) && h->role == ROLE_KEPT)
+		p->kept += bytes;
+	if (h->state == HELD_READY && h->role == ROLE_SPENT)
+		p->spent += bytes;
+	if (add && p->held <= p->limits.room)
+		p->ceiling = p->limits.room;
+}
+
+static struct link *list_of(struct plan *p, const struct held *h)
+{
+	if (h->state != HELD_READY)
+		return NULL;
+	switch (h->role) {
+	case ROLE_LEAD:
+		return NULL;
+	case ROLE_KEPT:
+		return &p->kept_list[held_class(h)];
+	case ROLE_SPENT:
+		return &p->spent_list;
+	case ROLE_STALE:
+		return &p->stale;
+	case ROLE_DOOMED:
+		return &p->doomed;
 	}
-	t->slots[hole] = EMPTY;
+	return NULL;
 }
 
-void held_remove(struct held_table *t, struct held *h)
+void held_change(struct plan *p, struct held *h, enum held_state state, enum held_role role)
 {
-	uint32_t place = (uint32_t)(h - t->at), last = t->count - 1;
+	struct link *list;
 
-	close_hole(t, slot_of(t, h->id));
-	if (place != last) {
-		t->slots[slot_of(t, t->at[last].id)] = place;
-		t->at[place] = t->at[last];
-	}
-	t->count = last;
+	account(p, h, false);
+	link_remove(&h->in);
+	h->state = state;
+	h->role = role;
+	account(p, h, true);
+	list = list_of(p, h);
+	if (list)
+		link_append(list, &h->in);
 }
 
-void held_fini(struct held_table *t)
+void held_await(struct plan *p, struct held *h, struct link *list, uint64_t not_before)
 {
-	free(t->at);
-	free(t->slots);
-	*t = (struct held_table){ 0 };
+	held_change(p, h, HELD_WAIT, ROLE_LEAD);
+	h->stamp = not_before;
+	if (list == &p->retry && not_before == 0)
+		link_push(list, &h->in);       /* the list is in order of time */
+	else
+		link_append(list, &h->in);
+}
+
+void held_delete(struct plan *p, struct held *h)
+{
+	assert(!h->wants);
+	account(p, h, false);
+	link_remove(&h->in);
+	table_take(p, h);
+	p->table_used--;
+	if (p->held <= p->limits.room)
+		p->ceiling = p->limits.room;
+	free(h);
 }

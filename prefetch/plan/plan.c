@@ -1,13 +1,10 @@
-#include "prefetch/plan/plan.h"
+/* Facts and steps. */
+#include <string.h>
 
-#include "base/clock.h"
-#include "prefetch/plan/internal.h"
+#include "prefetch/plan/plan_internal.h"
 
-#define LEAD_FIRST 128u
-#define LEAD_MIN 8u
-#define RETRY_NS CLOCK_S
-#define FAILURES_MAX 3
-#define BLOCKED_NS (10 * CLOCK_MS)
+#define RETRY_NS UINT64_C(1000000000)
+#define LOOK_RETRY 16
 
 int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes, struct plan **ret)
 {
@@ -17,8 +14,15 @@ int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes, s
 		return -ENOMEM;
 	p->limits = *limits;
 	p->sizes = *sizes;
-	p->lead = limits->lead ? limits->lead : LEAD_FIRST;
-	p->mean_size = 64 * KiB;
+	p->ceiling = limits->room;
+	p->mean = DL_MIN(128 * KiB, limits->room / 16 + 1);
+	link_init(&p->spent_list);
+	link_init(&p->stale);
+	link_init(&p->doomed);
+	link_init(&p->retry);
+	for (unsigned i = 0; i < PLAN_CLASSES; i++)
+		link_init(&p->kept_list[i]);
+	lead_start(p);
 	*ret = p;
 	return 0;
 }
@@ -27,314 +31,327 @@ void plan_free(struct plan *p)
 {
 	if (!p)
 		return;
-	ahead_courses(p, NULL, 0);
-	held_fini(&p->held);
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list)
+			slot_close(p, &p->slots[i]);
+	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++)
+		free(p->table[i]);
+	free(p->table);
 	free(p);
 }
 
-/* --- Bookkeeping: the only places that change totals ----------------------------------- */
-
-static void count(struct plan *p, const struct held *h, bool in)
-{
-	uint64_t change = in ? h->size : -h->size;
-
-	p->held_bytes += change;
-	p->role_bytes[h->role] += change;
-	if (h->state == HELD_FETCHING)
-		p->fetching += in ? 1 : -1u;
-	if (h->state == HELD_DROPPING)
-		p->dropping_bytes += change;
-}
-
-static void become(struct plan *p, struct held *h, enum held_state state, enum held_role role)
-{
-	count(p, h, false);
-	h->state = state;
-	h->role = role;
-	count(p, h, true);
-}
-
-static void leave(struct plan *p, struct held *h)
-{
-	count(p, h, false);
-	held_remove(&p->held, h);
-}
-
-static bool enter(struct plan *p, sample_id id, uint64_t size, enum held_role role)
-{
-	struct held h = { .id = id, .state = HELD_FETCHING, .role = role, .size = size };
-
-	if (held_add(&p->held, &h) < 0)
-		return false;
-	count(p, &h, true);
-	return true;
-}
-
-/* --- Facts ----------------------------------------------------------------------------- */
-
 void plan_limits_changed(struct plan *p, const struct plan_limits *limits)
 {
+	bool lead = p->limits.lead != limits->lead;
+
 	p->limits = *limits;
-	if (limits->lead)
-		p->lead = limits->lead;
+	p->ceiling = DL_MAX(p->held, limits->room);
+	p->fill = 0;
+	if (lead)
+		lead_start(p);
 }
 
-void plan_grown(struct plan *p, uint32_t count_now, uint64_t total_bytes)
+void plan_grown(struct plan *p, uint32_t count, uint64_t total_bytes)
 {
-	p->sizes.count = count_now;
+	if (p->total_bytes == 0 && count > 0)
+		p->mean = DL_MIN(total_bytes / count + 1, p->limits.whole);
+	p->sizes.count = count;
 	p->total_bytes = total_bytes;
-	p->fill_cursor = 0;
+	p->fill = 0;
 }
 
-void plan_courses(struct plan *p, const struct course *courses, size_t n, uint64_t now)
+/* --- Courses -------------------------------------------------------------------------- */
+
+/* The slot that followed this course until now: the same sequence, or one that has come to
+ * its next.  Two jobs may be in the same sequence: then their readers tell them apart. */
+static struct slot *match(struct plan *p, const struct course *c, bool same_pid, bool rolled)
 {
-	(void)now;
-	ahead_courses(p, courses, n);
+	for (unsigned i = 0; i < TRACKER_COURSES; i++) {
+		struct slot *s = &p->slots[i];
+
+		if (!s->list || s->matched || s->list != c->list)
+			continue;
+		if ((rolled ? s->next : s->sequence) != c->sequence)
+			continue;
+		if (!same_pid || s->pid == c->pid)
+			return s;
+	}
+	return NULL;
 }
 
-static void use(struct plan *p, struct held *h, uint64_t now)
+static struct slot *find_slot(struct plan *p, const struct course *c)
 {
-	h->stamp = now;
-	h->opens = p->opens;
-	if (h->state == HELD_READY && next_use(p, h->id) == DUE_NEVER)
-		become(p, h, HELD_READY, role_after_use(p, h->role == ROLE_KEPT ? 0 : h->size));
+	struct slot *s = match(p, c, true, false);
+
+	if (!s)
+		s = match(p, c, true, true);
+	if (!s)
+		s = match(p, c, false, false);
+	return s ? s : match(p, c, false, true);
 }
+
+static struct slot *free_slot(struct plan *p)
+{
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (!p->slots[i].list)
+			return &p->slots[i];
+	return NULL;
+}
+
+void plan_courses(struct plan *p, const struct course *courses, size_t count, uint64_t now)
+{
+	struct slot *slots[TRACKER_COURSES];
+
+	count = DL_MIN(count, (size_t)TRACKER_COURSES);
+	p->now = now;
+	p->full_courses = 0;
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		p->slots[i].matched = false;
+	for (size_t i = 0; i < count; i++) {
+		p->full_courses += !courses[i].provisional;
+		slots[i] = find_slot(p, &courses[i]);
+		if (slots[i])
+			slots[i]->matched = true;
+	}
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list && !p->slots[i].matched)
+			slot_close(p, &p->slots[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (!slots[i]) {
+			slots[i] = free_slot(p);
+			slot_open(p, slots[i], &courses[i]);
+		}
+		slot_update(p, slots[i], &courses[i]);
+	}
+}
+
+/* --- Other facts ---------------------------------------------------------------------- */
 
 void plan_used(struct plan *p, sample_id id, uint64_t now)
 {
-	struct held *h = held_find(&p->held, id);
+	struct held *h = held_find(p, id);
 
+	p->now = now;
 	p->opens++;
-	if (!h)
+	if (!h || h->wants || h->role == ROLE_DOOMED)
 		return;
-	if (h->state == HELD_FETCHING)
-		h->used = true;
-	else if (h->state == HELD_READY)
-		use(p, h, now);
-}
-
-static bool wanted_soon(const struct plan *p, sample_id id)
-{
-	for (size_t i = 0; i < p->way_count; i++) {
-		uint32_t index;
-
-		if (!p->ways[i].provisional && list_index(p->ways[i].list, id, &index))
-			return true;
-	}
-	return false;
+	if (h->state == HELD_READY || h->state == HELD_FETCHING)
+		victim_settle(p, h);
 }
 
 void plan_late(struct plan *p, sample_id id)
 {
-	/* Once for what is in the pipeline: the next lead must first have had its chance. */
-	if (p->limits.lead || !wanted_soon(p, id) || p->opens < p->lead_grown_at + p->lead / 2)
-		return;
-	p->lead_grown_at = p->opens;
-	if ((uint64_t)p->lead * 2 * p->mean_size <= p->limits.room)
-		p->lead *= 2;
+	const struct held *h = held_find(p, id);
+
+	if (h && h->wants && h->state == HELD_FETCHING)
+		lead_grow(p);
 }
 
 void plan_lost(struct plan *p, sample_id id)
 {
-	struct held *h = held_find(&p->held, id);
+	struct held *h = held_find(p, id);
 
-	if (h && h->state == HELD_READY)
-		leave(p, h);
-	if (!p->limits.lead)
-		p->lead = DL_MAX(p->lead - p->lead / 4, LEAD_MIN);
+	if (!h || h->state != HELD_READY)
+		return;
+	lead_shrink(p);
+	if (h->wants)
+		held_await(p, h, &p->retry, 0);
+	else
+		held_delete(p, h);
+}
+
+static void learn_cost(struct plan *p, const struct held *h, uint64_t cost_ns)
+{
+	uint64_t *dear = &p->dear[held_class(h)];
+	uint64_t cost = (cost_ns + 1) * KiB / (h->size + 1) + 1;
+
+	*dear = *dear ? *dear - *dear / 16 + cost / 16 : cost;
+	p->mean = DL_MAX(p->mean - p->mean / 64 + h->size / 64, UINT64_C(1));
 }
 
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns)
 {
-	struct held *h = held_find(&p->held, id);
+	struct held *h = held_find(p, id);
 
 	if (!h || h->state != HELD_FETCHING)
 		return;
-	h->cost_ns = cost_ns;
-	h->failures = 0;
-	p->mean_size += h->size / 64 - p->mean_size / 64;
-	become(p, h, HELD_READY, h->role);
-	if (h->used)
-		use(p, h, h->stamp);
+	learn_cost(p, h, cost_ns);
+	held_change(p, h, HELD_READY, h->role);
 }
 
 void plan_failed(struct plan *p, sample_id id, uint64_t now)
 {
-	struct held *h = held_find(&p->held, id);
+	struct held *h = held_find(p, id);
 
 	if (!h || h->state != HELD_FETCHING)
 		return;
-	count(p, h, false);
-	h->state = HELD_FAILED;
-	h->size = 0;
-	h->failures++;
-	h->stamp = h->failures < FAILURES_MAX ? now + RETRY_NS : UINT64_MAX;
-	count(p, h, true);
-	p->wake = DL_MIN(p->wake, h->stamp);
+	if (h->wants)
+		held_await(p, h, &p->retry, now + RETRY_NS);
+	else
+		held_delete(p, h);
 }
 
 void plan_dropped(struct plan *p, sample_id id)
 {
-	struct held *h = held_find(&p->held, id);
+	struct held *h = held_find(p, id);
 
-	if (h && h->state == HELD_DROPPING)
-		leave(p, h);
+	if (!h || h->state != HELD_DROPPING)
+		return;
+	if (h->wants)
+		held_await(p, h, &p->retry, 0);
+	else
+		held_delete(p, h);
 }
 
-void plan_idle(struct plan *p, bool source_idle)
-{
-	p->source_idle = source_idle;
-}
-
-void plan_fill(struct plan *p, bool fill)
-{
-	p->fill = fill;
-	p->fill_cursor = 0;
-}
+void plan_idle(struct plan *p, bool source_idle) { p->source_idle = source_idle; }
 
 void plan_forget_all(struct plan *p)
 {
-	p->forgetting = true;
+	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++) {
+		struct held *h = p->table[i];
+
+		if (h && (h->state == HELD_READY || h->state == HELD_FETCHING))
+			held_change(p, h, h->state, ROLE_DOOMED);
+	}
+	p->fill = 0;
 }
 
-/* --- Steps ----------------------------------------------------------------------------- */
+/* --- Steps ---------------------------------------------------------------------------- */
 
-static struct plan_step drop(struct plan *p, sample_id id)
+static struct plan_step idle(void) { return (struct plan_step){ .verb = PLAN_IDLE }; }
+
+static struct plan_step drop(struct plan *p, struct held *h)
 {
-	struct held *h = held_find(&p->held, id);
+	if (h->role == ROLE_LEAD)              /* its courses come back for it later */
+		while (h->wants) {
+			struct slot *s = h->wants->slot;
 
-	if (h->role == ROLE_LEAD)
-		ahead_again(p);
-	become(p, h, HELD_DROPPING, h->role);
-	return (struct plan_step){ .verb = PLAN_DROP, .id = id };
+			s->cursor = DL_MIN(s->cursor, h->wants->at);
+			want_remove(p, h->wants, ROLE_STALE);
+		}
+	held_change(p, h, HELD_DROPPING, ROLE_STALE);
+	return (struct plan_step){ .verb = PLAN_DROP, .id = h->id };
 }
 
-/* Samples whose fetch failed are forgotten when their time has come, and so planned anew. */
-static void forgive(struct plan *p, uint64_t now)
+static struct plan_step fetch(struct plan *p, struct held *h, enum held_role role)
 {
-	bool any = false;
+	held_change(p, h, HELD_FETCHING, role);
+	return (struct plan_step){ .verb = PLAN_FETCH, .id = h->id,
+				   .due = role == ROLE_LEAD ? held_due(h) : PLAN_NEVER };
+}
 
-	for (uint32_t i = p->held.count; i-- > 0;) {
-		struct held *h = &p->held.at[i];
+static struct held *soonest_retry(struct plan *p, uint64_t now)
+{
+	struct held *best = NULL;
+	struct link *l = p->retry.next;
 
-		if (h->state != HELD_FAILED)
+	for (unsigned n = 0; n < LOOK_RETRY && l != &p->retry; n++, l = l->next) {
+		struct held *h = dl_container_of(l, struct held, in);
+
+		if (h->stamp > now)
+			break;
+		if (!best || held_due(h) < held_due(best))
+			best = h;
+	}
+	return best;
+}
+
+/* What is needed soonest of all courses; of equals the one whose turn it is. */
+static struct held *soonest(struct plan *p, uint64_t now)
+{
+	struct held *best = soonest_retry(p, now);
+	uint32_t turn = p->turn;
+
+	for (unsigned n = 1; n <= TRACKER_COURSES; n++) {
+		unsigned i = (p->turn + n) % TRACKER_COURSES;
+		struct held *h;
+
+		if (!p->slots[i].list || !slot_advance(p, &p->slots[i]))
 			continue;
-		if (h->stamp <= now) {
-			leave(p, h);
-			any = true;
-		} else {
-			p->wake = DL_MIN(p->wake, h->stamp);
-		}
+		h = dl_container_of(p->slots[i].todo.next, struct held, in);
+		if (best && held_due(best) <= held_due(h))
+			continue;
+		best = h;
+		turn = i;
 	}
-	if (any)
-		ahead_again(p);
+	p->turn = turn;
+	return best;
 }
 
-static bool forget_one(struct plan *p, struct plan_step *ret)
+static bool is_deep(const struct plan *p, const struct held *h)
 {
-	for (uint32_t i = 0; i < p->held.count; i++) {
-		const struct held *h = &p->held.at[i];
-
-		if (h->state == HELD_READY) {
-			*ret = drop(p, h->id);
-			return true;
-		}
-	}
-	p->forgetting = false;
-	return false;
+	for (const struct want *w = h->wants; w; w = w->next)
+		if (w->at < lead_end(p, w->slot))
+			return false;
+	return true;
 }
 
-/* Fetch id, or first drop something for it. */
-static struct plan_step make_room(struct plan *p, sample_id id, uint64_t due, bool deeper,
-				  uint64_t now)
+static struct plan_step get(struct plan *p, struct held *h, uint64_t now)
 {
-	uint64_t size = 0;
-	sample_id victim;
+	struct held *victim;
 
-	p->sizes.size(p->sizes.context, id, &size);
-	if (p->held_bytes + size <= p->limits.room &&
-	    enter(p, id, size, due == DUE_NEVER ? ROLE_KEPT : ROLE_LEAD))
-		return (struct plan_step){ .verb = PLAN_FETCH, .id = id, .due = due };
-	if (p->held_bytes - p->dropping_bytes + size > p->limits.room && due != DUE_NEVER) {
-		victim = victim_for(p, due, deeper, now);
-		if (victim != SAMPLE_NONE)
-			return drop(p, victim);
-	}
-	if (!deeper)
-		p->wake = DL_MIN(p->wake, now + BLOCKED_NS);
-	return (struct plan_step){ .verb = PLAN_IDLE, .id = SAMPLE_NONE };
+	if (h->size <= lead_free(p))
+		return fetch(p, h, ROLE_LEAD);
+	p->blocked = true;
+	if (h->size <= lead_free(p) + p->dropping)
+		return idle();
+	victim = victim_pick(p, is_deep(p, h) ? VICTIM_SPENT : VICTIM_KEPT, held_due(h), now);
+	return victim ? drop(p, victim) : idle();
+}
+
+static struct plan_step fill(struct plan *p)
+{
+	struct held *h;
+
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list)
+			return idle();
+	h = p->source_idle ? fill_next(p) : NULL;
+	return h ? fetch(p, h, ROLE_KEPT) : idle();
+}
+
+/* Room for what comes next is made before it is needed, out of what nobody needs. */
+static bool is_headroom_short(const struct plan *p)
+{
+	uint64_t headroom = DL_MIN(p->limits.room / 8, p->limits.depth * p->mean);
+
+	return lead_free(p) + p->dropping < headroom;
 }
 
 struct plan_step plan_next(struct plan *p, uint64_t now)
 {
-	struct plan_step step = { .verb = PLAN_IDLE, .id = SAMPLE_NONE };
-	uint64_t due = DUE_NEVER;
-	bool deeper = false;
-	sample_id id;
+	struct plan_step step = idle();
+	struct held *h;
 
-	if (p->wake <= now) {
-		p->wake = UINT64_MAX;
-		forgive(p, now);
+	p->asked = now;
+	p->blocked = false;
+	if (!link_empty(&p->doomed))
+		return drop(p, dl_container_of(p->doomed.next, struct held, in));
+	if (p->held - p->dropping > p->limits.room) {
+		h = victim_pick(p, VICTIM_ANY, 0, now);
+		return h ? drop(p, h) : idle();
 	}
-	if (p->forgetting && forget_one(p, &step))
-		return step;
-	if (p->fetching >= p->limits.depth * 2)
-		return step;
-	id = ahead_next(p, &due, &deeper, now);
-	if (id == SAMPLE_NONE) {
-		due = DUE_NEVER;
-		id = fill_next(p);
+	if (p->fetching < p->limits.depth * 2) {
+		h = soonest(p, now);
+		step = h ? get(p, h, now) : fill(p);
 	}
-	return id == SAMPLE_NONE ? step : make_room(p, id, due, deeper, now);
+	if (step.verb == PLAN_IDLE && p->full_courses && is_headroom_short(p)) {
+		h = victim_pick(p, VICTIM_SPENT, 0, now);
+		if (h)
+			return drop(p, h);
+	}
+	return step;
 }
 
 uint64_t plan_wake(const struct plan *p)
 {
-	return p->wake;
-}
+	uint64_t wake = p->blocked ? victim_ready_at(p) : PLAN_NEVER;
 
-static uint32_t ready_ahead(const struct plan *p)
-{
-	uint32_t ready = 0;
+	for (const struct link *l = p->retry.next; l != &p->retry; l = l->next) {
+		const struct held *h = dl_container_of(l, struct held, in);
 
-	for (uint32_t i = 0; i < p->held.count; i++)
-		ready += p->held.at[i].state == HELD_READY && p->held.at[i].role == ROLE_LEAD;
-	return ready;
-}
-
-struct plan_report plan_report(const struct plan *p)
-{
-	return (struct plan_report){
-		.held = p->held_bytes, .kept = p->role_bytes[ROLE_KEPT], .room = p->limits.room,
-		.ready_ahead = ready_ahead(p), .lead_target = p->lead,
-	};
-}
-
-bool plan_held(const struct plan *p, sample_id id)
-{
-	const struct held *h = held_find(&p->held, id);
-
-	return h && h->state == HELD_READY;
-}
-
-bool plan_check(const struct plan *p)
-{
-	uint64_t bytes = 0, roles[ROLES] = { 0 }, dropping = 0;
-	uint32_t fetching = 0;
-
-	for (uint32_t i = 0; i < p->held.count; i++) {
-		const struct held *h = &p->held.at[i];
-
-		bytes += h->size;
-		roles[h->role] += h->size;
-		fetching += h->state == HELD_FETCHING;
-		dropping += h->state == HELD_DROPPING ? h->size : 0;
-		if (held_find(&p->held, h->id) != h)
-			return false;
+		if (h->stamp > p->asked)
+			return DL_MIN(wake, h->stamp);
 	}
-	for (size_t i = 0; i < ROLES; i++)
-		if (roles[i] != p->role_bytes[i])
-			return false;
-	return bytes == p->held_bytes && bytes <= p->limits.room && fetching == p->fetching &&
-		dropping == p->dropping_bytes;
+	return wake;
 }

@@ -92,4 +92,5 @@ struct plan_report {
 };
 struct plan_report plan_report(const struct plan *p);
 bool plan_held(const struct plan *p, sample_id id);
+bool plan_fetching(const struct plan *p, sample_id id);
 bool plan_check(const struct plan *p); /* recompute everything; for tests */

@@ -1,114 +1,124 @@
-/* Who goes when room is needed.
- *
- * A hand goes round what is held and looks at a few at a time; the best of these is taken
- * (Redis' way of an approximate LRU).  So a choice costs the same however much is held.
- */
-#include "prefetch/plan/internal.h"
+/* Who goes when room is short, and what is kept of what was used. */
+#include "prefetch/plan/plan_internal.h"
 
-#define LOOK_AT 64u
+#define LOOK_BACK 32                   /* wants from the end of a course's lead */
+#define SWAPS 8
 
-static bool opened_at(const struct way *w, uint32_t position)
+static struct held *held_of(struct link *l) { return dl_container_of(l, struct held, in); }
+
+/* A reader may be in the middle of it; but not so much of the room is worth that. */
+static bool is_done(const struct plan *p, const struct held *h, uint64_t now)
 {
-	return w->opened[position / 64] >> (position % 64) & 1;
+	return p->opens >= h->opens + PLAN_SPENT_OPENS || now >= h->stamp + PLAN_SPENT_NS ||
+		p->spent > p->limits.room / 4;
 }
 
-static uint64_t use_in(const struct way *w, sample_id id)
+uint64_t victim_ready_at(const struct plan *p)
 {
-	uint32_t index, p;
-
-	if (!list_index(w->list, id, &index))
-		return DUE_NEVER;
-	for (p = positions_first(w->positions, index); p != POSITION_NONE;
-	     p = positions_following(w->positions, p))
-		if (p >= w->front && p < w->sequence->length && !opened_at(w, p))
-			return p - w->front;
-	return DUE_NEVER;
+	if (link_empty(&p->spent_list))
+		return PLAN_NEVER;
+	return held_of(p->spent_list.next)->stamp + PLAN_SPENT_NS;
 }
 
-uint64_t next_use(const struct plan *p, sample_id id)
+/* The class that is cheapest to fetch again, byte for byte. */
+static int cheapest(const struct plan *p)
 {
-	uint64_t soonest = DUE_NEVER;
+	int best = -1;
 
-	for (size_t i = 0; i < p->way_count; i++)
-		soonest = DL_MIN(soonest, use_in(&p->ways[i], id));
-	return soonest;
+	for (int i = 0; i < PLAN_CLASSES; i++)
+		if (!link_empty(&p->kept_list[i]) && (best < 0 || p->dear[i] < p->dear[best]))
+			best = i;
+	return best;
 }
 
-/* Is a sample that no course reads again in this epoch part of the lead into the next? */
-static bool leads_into_next(const struct plan *p, sample_id id)
+/* Of the cheapest the one used last: its next use is furthest. */
+static struct held *kept_victim(struct plan *p)
 {
-	for (size_t i = 0; i < p->way_count; i++) {
-		const struct way *w = &p->ways[i];
-		uint32_t index, length = w->sequence->length;
+	int i = cheapest(p);
 
-		if (!w->next || w->cursor <= length || !list_index(w->list, id, &index))
-			continue;
-		for (uint32_t k = 0; k < w->cursor - length; k++)
-			if (w->next->at[k] == index)
-				return true;
-	}
-	return false;
+	return i < 0 ? NULL : held_of(p->kept_list[i].prev);
 }
 
-uint64_t lead_bytes(const struct plan *p)
+/* The READY sample that is needed last. */
+static struct held *lead_victim(const struct plan *p, uint64_t *ret_due)
 {
-	uint64_t samples = (uint64_t)p->lead * DL_MAX(p->way_count, (size_t)1) + PLAN_SPENT_OPENS;
+	struct held *best = NULL;
+	uint64_t best_due = 0;
 
-	return DL_MIN(samples * p->mean_size, p->limits.room);
-}
+	for (unsigned i = 0; i < TRACKER_COURSES; i++) {
+		const struct slot *s = &p->slots[i];
+		const struct link *l = s->wants.prev;
 
-enum held_role role_after_use(const struct plan *p, uint64_t size)
-{
-	uint64_t share = p->limits.room - lead_bytes(p);
+		for (unsigned n = 0; s->list && n < LOOK_BACK && l != &s->wants; n++, l = l->prev) {
+			struct held *h = dl_container_of(l, struct want, in)->held;
 
-	if (p->total_bytes <= p->limits.room)
-		return ROLE_KEPT;
-	return p->role_bytes[ROLE_KEPT] + size <= share ? ROLE_KEPT : ROLE_SPENT;
-}
-
-static bool reader_is_done(const struct plan *p, const struct held *h, uint64_t now)
-{
-	return p->opens >= h->opens + PLAN_SPENT_OPENS || now >= h->stamp + PLAN_SPENT_NS;
-}
-
-/* The higher, the better it is gone; 0: must stay. */
-static double uselessness(const struct plan *p, const struct held *h, uint64_t due, bool deeper,
-			  uint64_t now)
-{
-	uint64_t use;
-
-	if (h->state != HELD_READY)
-		return 0;
-	if (h->role == ROLE_SPENT)
-		return reader_is_done(p, h, now) ? 1e30 : 0;
-	if (h->role == ROLE_KEPT) {
-		if (deeper || (!p->forgetting && p->role_bytes[ROLE_KEPT] + lead_bytes(p) <=
-			       p->limits.room && p->role_bytes[ROLE_LEAD] > lead_bytes(p)))
-			return 0;
-		return 1e15 / (double)(h->cost_ns / (h->size + 1) + 1);
-	}
-	use = next_use(p, h->id);
-	if (use == DUE_NEVER)
-		return leads_into_next(p, h->id) ? (double)(UINT32_MAX / 2) : 1e29;
-	return use > due && !deeper ? (double)use : 0;
-}
-
-sample_id victim_for(struct plan *p, uint64_t due, bool deeper, uint64_t now)
-{
-	sample_id worst_id = SAMPLE_NONE;
-	double worst = 0;
-
-	for (uint32_t i = 0; i < DL_MIN(p->held.count, LOOK_AT); i++) {
-		const struct held *h;
-		double useless;
-
-		p->hand = (p->hand + 1) % p->held.count;
-		h = &p->held.at[p->hand];
-		useless = uselessness(p, h, due, deeper, now);
-		if (useless > worst) {
-			worst = useless;
-			worst_id = h->id;
+			if (h->state != HELD_READY || h->role == ROLE_DOOMED)
+				continue;
+			if (best && held_due(h) <= best_due)
+				continue;
+			best = h;
+			best_due = held_due(h);
 		}
 	}
-	return worst_id;
+	*ret_due = best_due;
+	return best;
+}
+
+static bool is_beyond_lead(const struct plan *p, const struct held *h)
+{
+	for (const struct want *w = h->wants; w; w = w->next)
+		if (w->at < lead_end(p, w->slot))
+			return false;
+	return true;
+}
+
+struct held *victim_pick(struct plan *p, enum victim_reach reach, uint64_t due, uint64_t now)
+{
+	struct held *lead;
+	uint64_t lead_due;
+
+	if (!link_empty(&p->stale))
+		return held_of(p->stale.next);
+	if (!link_empty(&p->spent_list) &&
+	    (reach == VICTIM_ANY || is_done(p, held_of(p->spent_list.next), now)))
+		return held_of(p->spent_list.next);
+	if (reach == VICTIM_SPENT)
+		return NULL;
+	if (p->kept > lead_kept_share(p) && kept_victim(p))
+		return kept_victim(p);
+	lead = lead_victim(p, &lead_due);
+	if (lead && reach != VICTIM_ANY && lead_due <= due + due / 8)
+		lead = NULL;                   /* not worth a fetch more */
+	if (lead && is_beyond_lead(p, lead))
+		return lead;
+	return kept_victim(p) ? kept_victim(p) : lead;
+}
+
+/* Make place among the kept for h, which is dearer than what it replaces.  Costs are noisy:
+ * only a clear difference counts. */
+static void swap(struct plan *p, const struct held *h, uint64_t share)
+{
+	uint64_t dear = p->dear[held_class(h)];
+
+	for (unsigned n = 0; n < SWAPS && p->kept + h->size > share; n++) {
+		int i = cheapest(p);
+
+		if (i < 0 || dear <= p->dear[i] + p->dear[i] / 2)
+			return;
+		held_change(p, held_of(p->kept_list[i].prev), HELD_READY, ROLE_STALE);
+	}
+}
+
+void victim_settle(struct plan *p, struct held *h)
+{
+	uint64_t share = lead_kept_share(p);
+
+	h->stamp = p->now;
+	h->opens = p->opens;
+	if (h->role != ROLE_KEPT && p->kept + h->size > share)
+		swap(p, h, share);
+	if (h->role == ROLE_KEPT || p->kept + h->size <= share)
+		held_change(p, h, h->state, ROLE_KEPT);
+	else
+		held_change(p, h, h->state, ROLE_SPENT);
 }

@@ -1,0 +1,168 @@
+/* Shared by the files of this folder: what the plan remembers.
+ *
+ *   held   one sample that is not absent, or that is wanted; found by id in a table that
+ *          is as large as what is held
+ *   want   one position of one course that a held sample is for
+ *   slot   one course: its wants in order of position, and a cursor, up to where they
+ *          were made
+ *
+ * Positions here count on over epochs: base + position in the running sequence, and
+ * base + length + position in the next.
+ */
+#pragma once
+#include <assert.h>
+#include "prefetch/plan/plan.h"
+
+#define PLAN_NEVER UINT64_MAX
+#define PLAN_CLASSES 128               /* of size: two an octave */
+#define PLAN_WORDS (TRACKER_SPREAD / 64 + 2)
+#define PLAN_BATCH 16                  /* positions whose fetches are sorted by id */
+
+struct link { struct link *prev, *next; };
+
+static inline void link_init(struct link *l) { l->prev = l->next = l; }
+static inline bool link_empty(const struct link *l) { return l->next == l; }
+static inline void link_remove(struct link *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	link_init(l);
+}
+static inline void link_before(struct link *place, struct link *l)
+{
+	l->prev = place->prev;
+	l->next = place;
+	place->prev->next = l;
+	place->prev = l;
+}
+static inline void link_append(struct link *list, struct link *l) { link_before(list, l); }
+static inline void link_push(struct link *list, struct link *l) { link_before(list->next, l); }
+
+enum held_state {
+	HELD_WAIT,                     /* wanted; has no bytes yet, or none any more */
+	HELD_FETCHING,
+	HELD_READY,
+	HELD_DROPPING,
+};
+
+/* What it is held for.  Anything that has wants is LEAD, unless it is DOOMED. */
+enum held_role {
+	ROLE_LEAD,
+	ROLE_KEPT,
+	ROLE_SPENT,                    /* used: goes when its reader is done with it */
+	ROLE_STALE,                    /* was wanted once: goes first when room is short */
+	ROLE_DOOMED,                   /* goes now, whoever wants it */
+};
+
+struct held {
+	struct link in;                /* the list of its role (READY), or of its slot or retry (WAIT) */
+	struct want *wants;
+	uint64_t size;
+	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */
+	uint64_t opens;                /* SPENT: plan.opens when it was used */
+	sample_id id;
+	enum held_state state;
+	enum held_role role;
+};
+
+struct want {
+	struct link in;                /* slot.wants */
+	struct want *next;             /* of the same sample */
+	struct held *held;
+	struct slot *slot;
+	uint64_t at;                   /* position */
+};
+
+struct slot {
+	struct list *list;             /* NULL: the slot is free */
+	struct sequence *sequence, *next;
+	uint64_t base;
+	uint64_t front, reach, cursor; /* positions */
+	uint64_t start;                /* the first front */
+	uint64_t words[PLAN_WORDS];    /* what was opened from position `word` * 64 of the sequence on */
+	uint32_t word;
+	uint32_t pid;
+	bool provisional, sequential;
+	bool matched;
+	struct link wants;
+	struct link todo;              /* WAIT samples, in the order in which they are fetched */
+};
+
+struct plan {
+	struct plan_limits limits;
+	struct plan_sizes sizes;
+	uint64_t total_bytes;
+
+	struct held **table;           /* 1 << table_bits places, at most half of them in use */
+	unsigned table_bits;
+	size_t table_used;
+
+	uint64_t held, ceiling;        /* bytes; held <= ceiling = limits.room, but after a shrink */
+	uint64_t kept, spent, dropping;        /* parts of held, in bytes */
+	uint32_t fetching, ready_ahead;
+
+	struct link spent_list, stale, doomed, retry;
+	struct link kept_list[PLAN_CLASSES];   /* most recently used last */
+	uint64_t dear[PLAN_CLASSES];   /* smoothed cost of a fetch, ns per KiB; 0: not known */
+
+	struct slot slots[TRACKER_COURSES];
+	uint32_t turn;                 /* the slot that was served last */
+
+	uint32_t full_courses;         /* not provisional */
+	uint64_t mean;                 /* bytes of a sample, smoothed */
+	uint32_t target;               /* samples of lead a course */
+	uint64_t opens;                /* opens seen; and their number when the target last moved */
+	uint64_t opens_grown, opens_shrunk;
+	uint64_t now, asked;           /* times of the last fact that had one, and of plan_next() */
+	bool source_idle, blocked;     /* blocked: a fetch waits for room */
+
+	uint32_t fill;                 /* ids below were considered */
+};
+
+/* held.c */
+struct held *held_find(const struct plan *p, sample_id id);
+struct held *held_new(struct plan *p, sample_id id, uint64_t size);    /* WAIT; NULL: no memory */
+void held_delete(struct plan *p, struct held *h);                      /* it has no wants */
+/* Every change of state and role goes through these, which keep lists and sums right. */
+void held_change(struct plan *p, struct held *h, enum held_state state, enum held_role role);
+void held_await(struct plan *p, struct held *h, struct link *list, uint64_t not_before);
+bool held_counts(const struct held *h);
+unsigned held_class(const struct held *h);
+
+/* want.c */
+bool want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at);
+/* `after`: its role if this was the last one. */
+void want_remove(struct plan *p, struct want *w, enum held_role after);
+uint64_t held_due(const struct held *h);
+
+/* slot.c */
+void slot_open(struct plan *p, struct slot *s, const struct course *c);
+void slot_close(struct plan *p, struct slot *s);
+void slot_update(struct plan *p, struct slot *s, const struct course *c);
+/* Make wants from the cursor on, until something must be fetched.  false: nothing must. */
+bool slot_advance(struct plan *p, struct slot *s);
+
+/* lead.c */
+uint32_t lead_of(const struct plan *p, const struct slot *s);
+/* Where the lead of a slot ends, and whether it may go on into room that nobody needs. */
+uint64_t lead_end(const struct plan *p, const struct slot *s);
+bool lead_deeper(const struct plan *p, const struct slot *s);
+uint64_t lead_free(const struct plan *p);      /* bytes */
+uint64_t lead_kept_share(const struct plan *p);
+void lead_start(struct plan *p);
+void lead_grow(struct plan *p);
+void lead_shrink(struct plan *p);
+
+/* victim.c */
+enum victim_reach {
+	VICTIM_SPENT,                  /* only what nobody needs */
+	VICTIM_KEPT,                   /* kept ones too, and leads due later than `due` */
+	VICTIM_ANY,
+};
+struct held *victim_pick(struct plan *p, enum victim_reach reach, uint64_t due, uint64_t now);
+uint64_t victim_ready_at(const struct plan *p);        /* when the oldest spent one may go */
+/* A sample was used and nobody wants it before the next epoch. */
+void victim_settle(struct plan *p, struct held *h);
+
+/* fill.c */
+struct held *fill_next(struct plan *p);

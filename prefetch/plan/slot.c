@@ -1,0 +1,208 @@
+/* How far a course was planned, and what of it was used meanwhile. */
+#include <string.h>
+
+#include "prefetch/plan/plan_internal.h"
+
+#define NEAR 64                        /* this close to the reader only need counts */
+
+void slot_open(struct plan *p, struct slot *s, const struct course *c)
+{
+	(void)p;
+	s->list = list_ref(c->list);
+	s->sequence = sequence_ref(c->sequence);
+	s->next = NULL;
+	s->base = 0;
+	s->front = s->reach = s->cursor = s->start = c->front;
+	s->word = 0;
+	memset(s->words, 0, sizeof(s->words));
+	link_init(&s->wants);
+	link_init(&s->todo);
+}
+
+/* Unwant what lies at `from` and beyond. */
+static void cut(struct plan *p, struct slot *s, uint64_t from)
+{
+	while (!link_empty(&s->wants)) {
+		struct want *w = dl_container_of(s->wants.prev, struct want, in);
+
+		if (w->at < from)
+			break;
+		want_remove(p, w, ROLE_STALE);
+	}
+	s->cursor = DL_MIN(s->cursor, from);
+}
+
+void slot_close(struct plan *p, struct slot *s)
+{
+	cut(p, s, 0);
+	assert(link_empty(&s->todo));
+	sequence_unref(s->sequence);
+	sequence_unref(s->next);
+	list_unref(s->list);
+	*s = (struct slot){ .list = NULL };
+}
+
+static void take_sequences(struct plan *p, struct slot *s, const struct course *c)
+{
+	struct sequence *old = s->next;
+
+	if (c->sequence != s->sequence) {
+		assert(c->sequence == s->next);
+		s->base += s->sequence->length;
+		sequence_unref(s->sequence);
+		s->sequence = DL_TAKE(s->next);
+		old = NULL;
+		s->word = 0;
+		memset(s->words, 0, sizeof(s->words));
+	}
+	if (s->next == c->next)
+		return;
+	cut(p, s, s->base + s->sequence->length);
+	s->next = c->next ? sequence_ref(c->next) : NULL;
+	sequence_unref(old);
+}
+
+static uint64_t old_word(const struct slot *s, uint32_t word)
+{
+	return word >= s->word && word - s->word < PLAN_WORDS ? s->words[word - s->word] : 0;
+}
+
+static void opened_at(struct plan *p, struct slot *s, uint32_t position)
+{
+	struct held *h = held_find(p, list_at(s->list, s->sequence->at[position]));
+	struct want *w = h ? h->wants : NULL;
+
+	while (w && (w->slot != s || w->at != s->base + position))
+		w = w->next;
+	if (w)
+		want_remove(p, w, ROLE_SPENT);
+}
+
+static void take_opened(struct plan *p, struct slot *s, const struct course *c)
+{
+	uint64_t words[PLAN_WORDS] = { 0 };
+	uint32_t first = c->front / 64, end = (c->reach + 63) / 64;
+
+	for (uint32_t i = 0; i < PLAN_WORDS && first + i < end; i++) {
+		words[i] = c->opened[first + i];
+		for (uint64_t fresh = words[i] & ~old_word(s, first + i); fresh; fresh &= fresh - 1)
+			opened_at(p, s, (first + i) * 64 + (uint32_t)__builtin_ctzll(fresh));
+	}
+	memcpy(s->words, words, sizeof(words));
+	s->word = first;
+}
+
+/* What lies behind the front was used, or skipped and is of no use to this course. */
+static void pass(struct plan *p, struct slot *s, const struct course *c)
+{
+	while (!link_empty(&s->wants)) {
+		struct want *w = dl_container_of(s->wants.next, struct want, in);
+		uint64_t position = w->at - s->base;
+		bool used;
+
+		if (w->at >= s->front)
+			break;
+		used = w->at < s->base || c->opened[position / 64] >> (position % 64) & 1;
+		want_remove(p, w, used ? ROLE_SPENT : ROLE_DOOMED);
+	}
+}
+
+void slot_update(struct plan *p, struct slot *s, const struct course *c)
+{
+	uint64_t front;
+
+	take_sequences(p, s, c);
+	front = s->base + c->front;
+	if (front < s->front) {                /* back: all that was opened may be read again */
+		cut(p, s, 0);
+		memset(s->words, 0, sizeof(s->words));
+		s->cursor = s->start = front;
+	}
+	s->front = front;
+	s->reach = s->base + DL_MAX(c->reach, c->front);
+	s->provisional = c->provisional;
+	s->sequential = c->sequential;
+	s->pid = c->pid;
+	take_opened(p, s, c);
+	pass(p, s, c);
+	s->cursor = DL_MAX(s->cursor, s->front);
+}
+
+/* The sample at a position.  false: the end of what is known. */
+static bool sample_at(const struct slot *s, uint64_t at, sample_id *ret)
+{
+	const struct sequence *q = s->sequence;
+	uint64_t position = at - s->base;
+
+	if (position >= q->length) {
+		position -= q->length;
+		q = s->next;
+	}
+	if (!q || position >= q->length)
+		return false;
+	*ret = list_at(s->list, q->at[position]);
+	return true;
+}
+
+static bool was_opened(const struct slot *s, uint64_t at)
+{
+	uint64_t position = at - s->base;
+	uint64_t word = position / 64;
+
+	if (at >= s->reach || word < s->word || word - s->word >= PLAN_WORDS)
+		return false;
+	return s->words[word - s->word] >> (position % 64) & 1;
+}
+
+static void add_todo(struct slot *s, struct held *h, bool by_id)
+{
+	struct link *l = s->todo.prev;
+
+	while (by_id && l != &s->todo && dl_container_of(l, struct held, in)->id > h->id)
+		l = l->prev;
+	link_before(l->next, &h->in);
+}
+
+/* 1: a fetch was added; 0: none is needed here; -ENOMEM. */
+static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id id)
+{
+	struct held *h = held_find(p, id);
+	uint64_t size;
+
+	if (h)
+		return want_add(p, s, h, at) ? 0 : -ENOMEM;
+	if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
+		return 0;
+	if (size > p->limits.whole || size > p->limits.room)
+		return 0;
+	h = held_new(p, id, size);
+	if (!h)
+		return -ENOMEM;
+	if (!want_add(p, s, h, at)) {
+		held_delete(p, h);
+		return -ENOMEM;
+	}
+	add_todo(s, h, at - s->front >= NEAR);
+	return 1;
+}
+
+bool slot_advance(struct plan *p, struct slot *s)
+{
+	unsigned batch = s->cursor >= s->front + NEAR ? PLAN_BATCH : 1;
+	unsigned got = 0;
+	sample_id id;
+	int r;
+
+	if (!link_empty(&s->todo))
+		return true;
+	while (got < batch && sample_at(s, s->cursor, &id)) {
+		if (s->cursor >= lead_end(p, s) && !lead_deeper(p, s))
+			break;
+		r = was_opened(s, s->cursor) ? 0 : want_position(p, s, s->cursor, id);
+		if (r < 0)
+			break;
+		got += (unsigned)r;
+		s->cursor++;
+	}
+	return got > 0;
+}

@@ -1,0 +1,70 @@
+/* Which positions a sample is held for. */
+#include "prefetch/plan/plan_internal.h"
+
+static bool is_wanted_at(const struct held *h, const struct slot *s, uint64_t at)
+{
+	for (const struct want *w = h->wants; w; w = w->next)
+		if (w->slot == s && w->at == at)
+			return true;
+	return false;
+}
+
+/* Nearly always the end: only after an eviction out of the middle a cursor goes back. */
+static void insert_in_order(struct slot *s, struct want *w)
+{
+	struct link *l = s->wants.prev;
+
+	while (l != &s->wants && dl_container_of(l, struct want, in)->at > w->at)
+		l = l->prev;
+	link_before(l->next, &w->in);
+}
+
+bool want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
+{
+	struct want *w;
+
+	if (is_wanted_at(h, s, at))
+		return true;
+	w = malloc(sizeof(*w));
+	if (!w)
+		return false;
+	*w = (struct want){ .next = h->wants, .held = h, .slot = s, .at = at };
+	h->wants = w;
+	insert_in_order(s, w);
+	if (h->state == HELD_FETCHING || h->state == HELD_READY)
+		if (h->role != ROLE_DOOMED && h->role != ROLE_LEAD)
+			held_change(p, h, h->state, ROLE_LEAD);
+	return true;
+}
+
+void want_remove(struct plan *p, struct want *w, enum held_role after)
+{
+	struct held *h = w->held;
+	struct want **at = &h->wants;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	link_remove(&w->in);
+	free(w);
+
+	if (h->state == HELD_WAIT && h->wants)
+		held_await(p, h, &p->retry, h->stamp);
+	else if (h->state == HELD_WAIT)
+		held_delete(p, h);
+	else if (!h->wants && h->state != HELD_DROPPING && h->role != ROLE_DOOMED) {
+		if (after == ROLE_SPENT)
+			victim_settle(p, h);
+		else
+			held_change(p, h, h->state, after);
+	}
+}
+
+uint64_t held_due(const struct held *h)
+{
+	uint64_t due = PLAN_NEVER;
+
+	for (const struct want *w = h->wants; w; w = w->next)
+		due = DL_MIN(due, w->at > w->slot->front ? w->at - w->slot->front : 0);
+	return due;
+}
