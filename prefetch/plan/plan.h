@@ -7,13 +7,19 @@
  *
  *     LEAD    needed ahead by some course
  *     KEPT    used, and kept for the next epoch
- *     SPENT   used, goes first when room is needed, but not before its reader is done
+ *     SPENT   used, goes early when room is needed, but not before its reader is done
  *             with it (its stream opened SPENT_OPENS more files, or SPENT_NS passed)
  *
+ *     STALE   was wanted once, by a course that is gone: goes first when room is needed
+ *     DOOMED  skipped by its course, or forgotten: goes now
+ *
  * Room: the bytes of all samples that are not absent never exceed limits.room, whatever the
- * facts are.  When room is short, in this order: spent ones (oldest first); kept ones beyond
- * the share that the lead leaves; kept ones that cost least per byte to fetch again, then
- * furthest next use; and a LEAD sample only for one that is needed sooner (furthest first).
+ * facts are (after a smaller limit: they only fall until they are below it).  When room is
+ * short, in this order: stale ones; spent ones (oldest first; at once when they are a
+ * quarter of the room); kept ones beyond the share that the lead leaves; what is beyond the
+ * lead of its course, furthest first; kept ones that cost least per byte to fetch again,
+ * most recently used first; and a LEAD sample only for one that is needed sooner (furthest
+ * first, over all courses).  Cost is measured, and smoothed by class of size.
  *
  * The lead adapts: it doubles when a read was late though the order was right, and goes as
  * deep as free room allows while the source has nothing to do; it shrinks by a quarter when
