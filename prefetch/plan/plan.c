@@ -205,6 +205,12 @@ void plan_dropped(struct plan *p, sample_id id)
 
 void plan_idle(struct plan *p, bool source_idle) { p->source_idle = source_idle; }
 
+void plan_fill(struct plan *p, bool fill)
+{
+	p->may_fill = fill;
+	p->fill = 0;
+}
+
 void plan_forget_all(struct plan *p)
 {
 	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++) {
@@ -306,7 +312,7 @@ static struct plan_step fill(struct plan *p)
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
 			return idle();
-	h = p->source_idle ? fill_next(p) : NULL;
+	h = p->may_fill && p->source_idle ? fill_next(p) : NULL;
 	return h ? fetch(p, h, ROLE_KEPT) : idle();
 }
 

@@ -97,6 +97,6 @@ struct plan_report {
 	uint32_t lead_target;
 };
 struct plan_report plan_report(const struct plan *p);
-bool plan_held(const struct plan *p, sample_id id);
+bool plan_held(const struct plan *p, sample_id id);     /* its bytes count: not absent */
 bool plan_fetching(const struct plan *p, sample_id id);
 bool plan_check(const struct plan *p); /* recompute everything; for tests */

@@ -55,7 +55,7 @@ enum held_role {
 };
 
 struct held {
-	struct link in;                /* the list of its role (READY), or of its slot or retry (WAIT) */
+	struct link in;                /* the list of its role (READY), or slot.todo or retry (WAIT) */
 	struct want *wants;
 	uint64_t size;
 	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */
@@ -116,6 +116,7 @@ struct plan {
 	uint64_t now, asked;           /* times of the last fact that had one, and of plan_next() */
 	bool source_idle, blocked;     /* blocked: a fetch waits for room */
 
+	bool may_fill;
 	uint32_t fill;                 /* ids below were considered */
 };
 

@@ -16,7 +16,17 @@ bool plan_held(const struct plan *p, sample_id id)
 	return h && held_counts(h);
 }
 
-struct sums { uint64_t held, kept, spent, dropping, fetching, ahead, waiting, listed[5], wants; };
+bool plan_fetching(const struct plan *p, sample_id id)
+{
+	const struct held *h = held_find(p, id);
+
+	return h && h->state == HELD_FETCHING;
+}
+
+struct sums {
+	uint64_t held, kept, spent, dropping, fetching, ahead, waiting, wants;
+	uint64_t listed[5];            /* READY samples, by role */
+};
 
 static void add(struct sums *t, const struct held *h)
 {

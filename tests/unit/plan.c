@@ -328,7 +328,9 @@ Test(plan, a_failure_is_offered_again_after_a_second, .init = setup)
 	plan_courses(p, &j.course, 1, 0);
 	s = plan_next(p, 0);
 	cr_assert_eq(s.verb, PLAN_FETCH);
+	cr_assert(plan_fetching(p, s.id));
 	plan_failed(p, s.id, 5);
+	cr_assert_not(plan_fetching(p, s.id));
 	check(p);
 	cr_assert_eq(plan_next(p, 6).verb, PLAN_IDLE);
 	cr_assert_eq(plan_report(p).held, 0);
@@ -424,8 +426,12 @@ Test(plan, fills_uniformly_while_nothing_is_known, .init = setup)
 	struct plan *p = plan_of(400 * SIZE, 0, 4, 4000);
 	unsigned quarter[4] = { 0 };
 
+	plan_fill(p, true);
 	cr_assert_eq(run(p, 0, NULL, 0), 0, "the source is not idle");
 	plan_idle(p, true);
+	plan_fill(p, false);
+	cr_assert_eq(run(p, 0, NULL, 0), 0, "nobody said so");
+	plan_fill(p, true);
 	run(p, 0, NULL, 0);
 	for (unsigned i = 0; i < 4000; i++)
 		quarter[i / 1000] += plan_held(p, i);
@@ -739,7 +745,9 @@ static void chaos_fact(struct chaos *c)
 		plan_lost(c->p, rnd(1200));
 	else if (what < 545)
 		plan_idle(c->p, rnd(2));
-	else if (what < 547)
+	else if (what < 546)
+		plan_fill(c->p, rnd(2));
+	else if (what < 548)
 		plan_forget_all(c->p);
 	else if (what < 550) {
 		limits.room += rnd(200) * SIZE;
