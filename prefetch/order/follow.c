@@ -85,7 +85,7 @@ static uint32_t expected(const struct follow *f, uint32_t index)
 	     p = positions_following(&f->positions, p)) {
 		if (p < f->course.front || opened_at(f, p))
 			continue;
-		if (score_continues(&f->score, p))
+		if (score_continues(&f->score, p, f->course.sequence->n))
 			return p;
 		if (lowest == POSITION_NONE)
 			lowest = p;
@@ -114,7 +114,7 @@ enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_
 	if (p == POSITION_NONE || p >= f->course.reach + TRACKER_SPREAD)
 		return FOLLOW_ELSEWHERE;
 	*ret_position = p;
-	return score_continues(&f->score, p) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
+	return score_continues(&f->score, p, f->course.sequence->n) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
 }
 
 static void agree(struct follow *f, bool agrees)
@@ -141,7 +141,7 @@ static void remember_pid(struct follow *f, uint32_t pid)
 
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
-	agree(f, score_continues(&f->score, position));
+	agree(f, score_continues(&f->score, position, f->course.sequence->n));
 	score_open(&f->score, position, f->course.sequence->n);
 	mark(f, position);
 	remember_pid(f, pid);

@@ -84,7 +84,7 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sam
 			h->score.lanes = 0;
 			h->since = t->opens - 1;
 		}
-		continued |= p != POSITION_NONE && score_continues(&h->score, p);
+		continued |= score_continues(&h->score, p, h->head->n);
 		score_open(&h->score, p, h->head->n);
 	}
 	return continued;
@@ -108,6 +108,13 @@ struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count)
 	return best;
 }
 
+static uint64_t first_seen(const struct tracker *t, uint64_t since)
+{
+	uint64_t kept = t->opens > RECENT ? t->opens - RECENT : 0;
+
+	return DL_MAX(kept, since > BEFORE ? since - BEFORE : 0);
+}
+
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret)
 {
@@ -122,13 +129,11 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 		return r;
 	if (from > 0)
 		follow_jump(f, from);
-	if (t->opens > RECENT)
-		since = DL_MAX(since, t->opens - RECENT);
-	for (; since < t->opens; since++) {
-		const struct seen *s = &t->recent[since % RECENT];
+	for (uint64_t i = first_seen(t, since); i < t->opens; i++) {
+		const struct seen *s = &t->recent[i % RECENT];
 		uint32_t index, p;
 
-		if (list_index(list, s->id, &index) &&
+		if ((i >= since || !s->taken) && list_index(list, s->id, &index) &&
 		    follow_judge(f, index, &p) <= FOLLOW_WITHIN)
 			follow_take(f, p, s->pid, s->time);
 	}

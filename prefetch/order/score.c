@@ -16,36 +16,75 @@ static float log2_about(float x)
 	return (float)exponent + (x - 1.0f);
 }
 
-static unsigned lane_before(const struct score *s, uint32_t position)
-{
-	unsigned i = 0;
+/* By chance: lanes / n for a successor, NEAR_WIDTH times that for a neighbour. */
+#define NEAR 8u
+#define NEAR_WIDTH (2 * NEAR + 1)
 
-	while (i < s->lanes && s->tails[i] + 1 != position)
-		i++;
-	return i;
+static bool near_counts(const struct score *s, uint32_t n)
+{
+	return s->lanes > 0 && n / s->lanes >= 4 * NEAR_WIDTH;
 }
 
-bool score_continues(const struct score *s, uint32_t position)
+/* The lane that this position goes on with: its tail is right before, or else, where that
+ * means something, close by: workers with small batches overtake each other. */
+static unsigned lane_of(const struct score *s, uint32_t position, uint32_t n)
 {
-	return lane_before(s, position) < s->lanes || (s->lanes == 0 && position == 0);
+	unsigned i;
+
+	for (i = 0; i < s->lanes; i++)
+		if (s->tails[i] + 1 == position)
+			return i;
+	if (!near_counts(s, n))
+		return s->lanes;
+	for (i = 0; i < s->lanes; i++)
+		if (s->tails[i] + NEAR >= position && position + NEAR >= s->tails[i] &&
+		    s->tails[i] != position)
+			return i;
+	return s->lanes;
+}
+
+bool score_continues(const struct score *s, uint32_t position, uint32_t n)
+{
+	if (position == POSITION_NONE)
+		return false;
+	return lane_of(s, position, n) < s->lanes || (s->lanes == 0 && position == 0);
+}
+
+static float worth(const struct score *s, unsigned lane, uint32_t position, uint32_t n)
+{
+	float chance = (float)DL_MAX(s->lanes, 1u) / (float)DL_MAX(n, 1u);
+
+	if (lane < s->lanes && s->tails[lane] + 1 != position)
+		chance *= 2.0f * NEAR_WIDTH;
+	return log2_about(DL_MAX(1.0f / chance, 1.0f));
+}
+
+static bool is_tail(const struct score *s, uint32_t position)
+{
+	for (unsigned i = 0; i < s->lanes; i++)
+		if (s->tails[i] == position)
+			return true;
+	return false;
 }
 
 void score_open(struct score *s, uint32_t position, uint32_t n)
 {
-	unsigned lane = lane_before(s, position);
-	float chance = (float)DL_MAX(s->lanes, 1u) / (float)DL_MAX(n, 1u);
+	unsigned lane;
 
-	if (position == POSITION_NONE) {
-		s->bits = DL_MAX(s->bits - SCORE_MISS, 0.0f);
+	if (is_tail(s, position))              /* opened again */
 		return;
-	}
-	if (score_continues(s, position))
-		s->bits += log2_about(DL_MAX(1.0f / chance, 1.0f));
-	else
+	if (!score_continues(s, position, n))
 		s->bits = DL_MAX(s->bits - SCORE_MISS, 0.0f);
+	if (position == POSITION_NONE)
+		return;
+	lane = lane_of(s, position, n);
+	if (score_continues(s, position, n))
+		s->bits += worth(s, lane, position, n);
 	if (lane == s->lanes) {                /* a new lane; the oldest makes room */
 		s->lanes = DL_MIN(s->lanes + 1, (unsigned)SCORE_LANES);
 		lane = s->lanes - 1;
+	} else {
+		position = DL_MAX(position, s->tails[lane]);
 	}
 	memmove(&s->tails[1], &s->tails[0], lane * sizeof(s->tails[0]));
 	s->tails[0] = position;

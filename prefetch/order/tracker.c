@@ -115,7 +115,11 @@ void tracker_overflow(struct tracker *t)
 
 /* --- One open ------------------------------------------------------------------------- */
 
-enum given { GIVEN_NOT, GIVEN_PERHAPS, GIVEN_SURELY };
+enum given {
+	GIVEN_NOT,
+	GIVEN_AGAIN,                   /* had it a moment ago; or the next epoch begins with it */
+	GIVEN_PERHAPS, GIVEN_SURELY,
+};
 
 /* Give the open to the job or walk that it fits best: one whose process it is, or that it
  * continues, before one in whose window it merely lies. */
@@ -123,6 +127,7 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 {
 	struct follow *within = NULL;
 	uint32_t within_at = 0;
+	bool again = false;
 
 	for (size_t i = 0; i < count; i++) {
 		struct follow *f = at[i];
@@ -133,8 +138,7 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 			continue;
 		*ret_listed = true;
 		v = follow_judge(f, index, &p);
-		if (v == FOLLOW_AGAIN)
-			return GIVEN_SURELY;
+		again |= v == FOLLOW_AGAIN;
 		if (v == FOLLOW_CONTINUES || (v == FOLLOW_WITHIN && follow_knows(f, s->pid))) {
 			follow_take(f, p, s->pid, s->time);
 			return v == FOLLOW_CONTINUES ? GIVEN_SURELY : GIVEN_PERHAPS;
@@ -145,7 +149,7 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 		}
 	}
 	if (!within)
-		return GIVEN_NOT;
+		return again ? GIVEN_AGAIN : GIVEN_NOT;
 	follow_take(within, within_at, s->pid, s->time);
 	return GIVEN_PERHAPS;
 }
@@ -219,8 +223,8 @@ static bool score_elsewhere(struct tracker *t, const struct seen *s)
 		t->elsewhere_since = t->opens - 1;
 	}
 	p = positions_first(&main->positions, index);
-	continued = p != POSITION_NONE && t->elsewhere.lanes > 0 &&
-		score_continues(&t->elsewhere, p);
+	continued = t->elsewhere.lanes > 0 &&
+		score_continues(&t->elsewhere, p, main->course.sequence->n);
 	score_open(&t->elsewhere, p, main->course.sequence->n);
 	if (t->elsewhere.bits >= SCORE_BELIEVED)
 		move_main(t);
@@ -258,7 +262,7 @@ static bool score_walks(struct tracker *t, const struct seen *s)
 			score->lanes = 0;
 			t->walking_since[i] = t->opens - 1;
 		}
-		continued |= score->lanes > 0 && score_continues(score, index);
+		continued |= score->lanes > 0 && score_continues(score, index, list_count(t->lists[i]));
 		score_open(score, index, list_count(t->lists[i]));
 		if (score->bits >= SCORE_BELIEVED) {
 			start_walk(t, i);
@@ -317,7 +321,7 @@ static void miss_all(struct tracker *t, sample_id id)
 
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
 {
-	struct seen s = { id, pid, now };
+	struct seen s = { .id = id, .pid = pid, .time = now };
 	bool listed = false, expected = false, of_walk = false;
 	enum given taken;
 
@@ -325,9 +329,11 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 		return TRACKER_STRANGE;
 	t->recent[t->opens++ % RECENT] = s;
 	taken = give(t->jobs, t->job_count, &s, &listed);
+	t->recent[(t->opens - 1) % RECENT].taken = taken >= GIVEN_PERHAPS;
 	if (taken == GIVEN_SURELY)
 		return TRACKER_FITS;
-	if (give(t->walks, t->walk_count, &s, &of_walk)) {
+	if (give(t->walks, t->walk_count, &s, &of_walk) != GIVEN_NOT) {
+		t->recent[(t->opens - 1) % RECENT].taken = true;
 		restart_finished_walks(t);
 		return TRACKER_FITS;
 	}

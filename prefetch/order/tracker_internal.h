@@ -11,6 +11,7 @@
 #define WALKS 4
 #define LISTS 12
 #define RECENT 256                     /* opens that are remembered, to be judged anew */
+#define BEFORE 128u                    /* opens looked at before the first evidence */
 #define MARGIN 10.0f                   /* bits that the best must have more than the second */
 
 struct hypothesis {                    /* that this epoch of this list is being read */
@@ -26,6 +27,7 @@ struct seen {                          /* an open */
 	sample_id id;
 	uint32_t pid;
 	uint64_t time;
+	bool taken;                    /* some job or walk had it */
 };
 
 struct tracker {
@@ -67,7 +69,8 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sam
 /* The one that is believed now, or NULL. */
 struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
 
-/* A follow of this epoch that has had the opens from `since` on. */
+/* A follow of this epoch that has had the opens from `since` on, and those shortly before that
+ * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
 /* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,
