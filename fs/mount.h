@@ -1,4 +1,8 @@
-/* Getting and leaving a mount: /dev/fuse, fusermount3 for ordinary users (both by libfuse). */
+/* Getting and leaving a mount: /dev/fuse, fusermount3 for ordinary users (both by libfuse).
+ *
+ * Each process that has a mount holds an unlinked file called mount_marker() of it, so that
+ * others find the processes of a mount without asking the mount.
+ */
 #pragma once
 #include "config/config.h"
 
@@ -6,4 +10,15 @@ struct mount;
 /* Mount at c->mountpoint (absolute).  Failure: a sentence with the cure in reterr. */
 int mount_open(const struct config *c, struct mount **ret, char reterr[256]) DL_MUST_CHECK;
 int mount_fd(const struct mount *m);
-void mount_close(struct mount *m);     /* unmounts (lazily if busy); NULL is fine */
+/* Nobody can enter any more; whoever is inside is still served.  If it is already gone, or
+ * another mount lies there now, nothing happens. */
+void mount_detach(struct mount *m);
+/* End the connection: every request that waits in the kernel fails, every thread of a server
+ * that waits for the kernel comes back.  For servers that cannot be killed. */
+void mount_abort(uint32_t minor);
+uint32_t mount_minor(const struct mount *m);
+void mount_close(struct mount *m);     /* detaches, gives the descriptors back; NULL is fine */
+
+#define MOUNT_MARKER_SIZE 32
+/* The file's name for a mount whose st_dev has this minor number. */
+const char *mount_marker(uint32_t minor, char text[MOUNT_MARKER_SIZE]);

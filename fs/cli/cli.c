@@ -1,1 +1,198 @@
-int main(void) { return 0; }
+#include "fs/cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "config/config.h"
+#include "fs/host/host.h"
+
+static const struct command *const commands[] = {
+	&cmd_mount, &cmd_umount, &cmd_stats, &cmd_order, &cmd_refresh, &cmd_doctor,
+};
+
+/* --- For the commands ----------------------------------------------------------------- */
+
+DL_PRINTF(2, 0)
+static void complain(const char *after, const char *format, va_list args)
+{
+	dl_cleanup(buf_free) struct buf line = BUF_EMPTY;
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), format, args);
+	/* A name with a line end in it must not make two lines of one. */
+	if (buf_escape(&line, (struct bytes){ text, strlen(text) }) == 0)
+		fprintf(stderr, "dlfs: %.*s%s\n", (int)line.len, (char *)line.at, after);
+}
+
+int cli_fail(int code, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	complain("", format, args);
+	va_end(args);
+	return code;
+}
+
+int cli_usage(const struct command *c, const char *format, ...)
+{
+	char after[256];
+	va_list args;
+
+	snprintf(after, sizeof(after), "; usage: dlfs %s %s", c->name, c->usage);
+	va_start(args, format);
+	complain(after, format, args);
+	va_end(args);
+	return CLI_USAGE;
+}
+
+int cli_bad_option(const struct command *c, char **argv)
+{
+	const char *word = argv[DL_MAX(optind - 1, 1)];
+
+	if (optopt && !strchr(word, optopt))
+		return cli_usage(c, "option -%c needs a value", optopt);
+	return cli_usage(c, "option \"%s\" is unknown, or needs a value", word);
+}
+
+int cli_find_mount(const char *path, char **ret)
+{
+	dl_cleanup(host_mount_fini) struct host_mount m = { 0 };
+	dl_cleanup(dl_freep) char *real = NULL;
+	int r = host_resolve(path, &real);
+
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
+	r = host_mounted(real, &m);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
+	if (r == 0 || strncmp(m.type, "fuse", 4) != 0)
+		return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists "
+				"them", real);
+	if (m.dead)
+		return cli_fail(CLI_FAILED, "the mount at %s is dead; dlfs umount it, and mount it "
+				"again", real);
+	*ret = DL_TAKE(real);
+	return CLI_OK;
+}
+
+int cli_getxattr(const char *path, const char *name, struct buf *ret)
+{
+	dl_cleanup(buf_free) struct buf value = BUF_EMPTY;
+	ssize_t n;
+	int r = buf_reserve(&value, 65536 + 1);
+
+	if (r < 0)
+		return r;
+	n = getxattr(path, name, value.at, 65536);
+	if (n < 0)
+		return -errno;
+	value.at[n] = '\0';
+	value.len = (size_t)n;
+	*ret = buf_take(&value);
+	return 0;
+}
+
+/* --- Picking one ---------------------------------------------------------------------- */
+
+static int print_version(void)
+{
+	puts("dlfs " DLFS_VERSION);
+	return CLI_OK;
+}
+
+static int print_help(void)
+{
+	puts("usage: dlfs COMMAND [ARGUMENT...]\n\n"
+	     "dlfs shows a folder of training data as it is, and has each file in memory when it is\n"
+	     "opened: it knows, or finds out, in which order the files will be read.\n");
+	for (size_t i = 0; i < DL_COUNT(commands); i++)
+		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+	puts("\n  dlfs COMMAND --help says more; so does dlfs(1).  dlfs --version prints the version.");
+	return CLI_OK;
+}
+
+static int print_command_help(const struct command *c)
+{
+	dl_cleanup(buf_free) struct buf settings = BUF_EMPTY;
+
+	printf("usage: dlfs %s %s\n\n%s.\n", c->name, c->usage, c->summary);
+	if (*c->help)
+		printf("\n%s", c->help);
+	if (c != &cmd_mount)
+		return CLI_OK;
+	if (config_print_help(&settings) < 0)
+		return cli_fail(CLI_FAILED, "out of memory");
+	printf("\nSettings, after -o or in a file (see dlfs.yaml(5)):\n\n%.*s", (int)settings.len,
+	       (char *)settings.at);
+	return CLI_OK;
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < DL_COUNT(commands); i++)
+		if (strcmp(name, commands[i]->name) == 0)
+			return commands[i];
+	return strcmp(name, "unmount") == 0 ? &cmd_umount : NULL;
+}
+
+/* Whether b is a with one letter more, less, other, or two swapped: compare what is left
+ * after the common start and end. */
+static bool is_near(const char *a, const char *b)
+{
+	size_t la = strlen(a), lb = strlen(b), start = 0, end = 0;
+
+	while (start < la && start < lb && a[start] == b[start])
+		start++;
+	while (end < la - start && end < lb - start && a[la - 1 - end] == b[lb - 1 - end])
+		end++;
+	la -= start + end;
+	lb -= start + end;
+	return (la <= 1 && lb <= 1) ||
+		(la == 2 && lb == 2 && a[start] == b[start + 1] && a[start + 1] == b[start]);
+}
+
+static int unknown_command(const char *name)
+{
+	for (size_t i = 0; i < DL_COUNT(commands); i++)
+		if (is_near(name, commands[i]->name) ||
+		    (strlen(name) >= 2 && strncmp(name, commands[i]->name, strlen(name)) == 0))
+			return cli_fail(CLI_USAGE, "there is no command \"%s\"; did you mean `dlfs "
+					"%s`?", name, commands[i]->name);
+	return cli_fail(CLI_USAGE, "there is no command \"%s\"; `dlfs --help` lists them", name);
+}
+
+static bool is_word(const char *text, const char *a, const char *b)
+{
+	return strcmp(text, a) == 0 || strcmp(text, b) == 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *base = strrchr(argv[0], '/');
+	const struct command *c;
+
+	base = base ? base + 1 : argv[0];
+	if (strncmp(base, "mount.", 6) == 0)
+		return cmd_mount_helper(argc, argv);
+	if (argc < 2) {
+		print_help();
+		return CLI_USAGE;
+	}
+	if (is_word(argv[1], "--help", "-h") || (argc == 2 && strcmp(argv[1], "help") == 0))
+		return print_help();
+	if (is_word(argv[1], "--version", "-V"))
+		return print_version();
+	c = find_command(argv[1]);
+	/* `mount -t fuse.dlfs` comes here as "dlfs SOURCE MOUNTPOINT -o …" by mount.fuse. */
+	if (!c && argv[1][0] == '/' && argc > 2)
+		return cmd_mount_helper(argc, argv);
+	if (!c)
+		return unknown_command(argv[1]);
+	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (is_word(argv[i], "--help", "-h"))
+			return print_command_help(c);
+	return c->run(argc - 1, argv + 1);
+}

@@ -2,10 +2,27 @@
  * argv[0] is the command's name.  They return the exit code: 0 fine, 1 failed, 2 usage,
  * 32 for `mount` (as mount(8) has it).  Every error is one line on stderr, "dlfs: …". */
 #pragma once
-#include "base/dl.h"
+#include "base/buf.h"
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32 };
 
 struct command {
 	const char *name, *usage, *summary;
+	const char *help;              /* the options, a line each; may be "" */
 	int (*run)(int argc, char **argv);
 };
 extern const struct command cmd_mount, cmd_umount, cmd_stats, cmd_order, cmd_refresh, cmd_doctor;
+/* What mount(8) calls as mount.dlfs or mount.fuse.dlfs; argv[0] is the program's name. */
+int cmd_mount_helper(int argc, char **argv);
+
+/* A line on stderr, with the given exit code as the result. */
+int cli_fail(int code, const char *format, ...) DL_PRINTF(2, 3);
+/* "dlfs: TEXT; usage: …" and CLI_USAGE. */
+int cli_usage(const struct command *c, const char *format, ...) DL_PRINTF(2, 3);
+/* Runs getopt_long's error case: names the option.  CLI_USAGE. */
+int cli_bad_option(const struct command *c, char **argv);
+
+/* The mount at a path that the user named: absolute, and dlfs's.  0 or an exit code (said). */
+int cli_find_mount(const char *path, char **ret);
+/* An extended attribute as a string. */
+int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

@@ -1,0 +1,341 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "fs/cli/cli.h"
+#include "fs/cli/daemon.h"
+#include "fs/host/host.h"
+#include "fs/supervise.h"
+
+struct request {
+	struct config *config;
+	bool foreground, fake, verbose;
+};
+
+/* --- What was asked for --------------------------------------------------------------- */
+
+static int refuse(const struct config_error *e)
+{
+	if (e->line)
+		return cli_fail(CLI_MOUNT_FAILED, "line %u, column %u: %s", e->line, e->column,
+				e->text);
+	return cli_fail(CLI_MOUNT_FAILED, "%s", e->text);
+}
+
+static int take_options(struct request *q, const char *options)
+{
+	struct config_error e = { 0 };
+	int r = config_parse_options(q->config, options, &e);
+
+	if (r == -ENOMEM)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return r < 0 ? refuse(&e) : 0;
+}
+
+static int take_file(struct request *q, const char *path)
+{
+	struct config_error e = { 0 };
+	int r = config_load(q->config, path, &e);
+
+	if (r == -ENOMEM)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return r < 0 ? refuse(&e) : 0;
+}
+
+static int take_place(struct request *q, const char *key, const char *path)
+{
+	struct config_error e = { 0 };
+	int r = config_set(q->config, key, path, &e);
+
+	return r < 0 ? refuse(&e) : 0;
+}
+
+static const struct option long_options[] = {
+	{ "config", required_argument, NULL, 'c' },
+	{ "foreground", no_argument, NULL, 'f' },
+	{ "options", required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* The file counts first wherever it stands; -o stands after it. */
+static int take_arguments(struct request *q, int argc, char **argv)
+{
+	int option, r = 0;
+
+	opterr = 0;
+	for (int round = 0; round < 2; round++) {
+		optind = 0;
+		while (r == 0 && (option = getopt_long(argc, argv, "o:c:f", long_options, NULL)) != -1) {
+			if (option == '?')
+				return cli_bad_option(&cmd_mount, argv);
+			if (option == 'f')
+				q->foreground = true;
+			else if (round == 0 && option == 'c')
+				r = take_file(q, optarg);
+			else if (round == 1 && option == 'o')
+				r = take_options(q, optarg);
+		}
+	}
+	if (r != 0)
+		return r;
+	if (argc - optind > 2)
+		return cli_usage(&cmd_mount, "\"%s\" is one argument too many", argv[optind + 2]);
+	if (argc - optind > 0)
+		r = take_place(q, "source", argv[optind]);
+	if (r == 0 && argc - optind > 1)
+		r = take_place(q, "mountpoint", argv[optind + 1]);
+	if (r == 0 && (!*q->config->source || !*q->config->mountpoint))
+		return cli_usage(&cmd_mount, "%s is missing", *q->config->source ?
+				 "the mount point" : "the source");
+	return r;
+}
+
+/* --- Where it is ---------------------------------------------------------------------- */
+
+static int resolve(struct request *q, const char *key, char **at)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	int r = host_resolve(*at, &real);
+
+	if (r == 0)
+		return take_place(q, key, real);
+	if (strcmp(key, "source") == 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", *at,
+				strerror(-r));
+	if (r == -ENOENT)
+		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s", *at,
+				*at);
+	return cli_fail(CLI_MOUNT_FAILED, "the mount point %s cannot be used: %s", *at, strerror(-r));
+}
+
+/* A list is named relative to where the command was given, and read from elsewhere. */
+static int resolve_list(struct request *q)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	dl_cleanup(buf_free) struct buf spec = BUF_EMPTY;
+	const char *file;
+
+	if (strncmp(q->config->order, "list:", 5) != 0)
+		return 0;
+	file = q->config->order + 5;
+	real = realpath(file, NULL);
+	if (!real)
+		return cli_fail(CLI_MOUNT_FAILED, "the order's list %s cannot be read: %s", file,
+				strerror(errno));
+	if (buf_printf(&spec, "list:%s", real) < 0 || buf_append(&spec, "", 1) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return take_place(q, "order", (char *)spec.at);
+}
+
+static int check_source(const char *source)
+{
+	struct stat st;
+
+	if (stat(source, &st) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", source,
+				strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s is a file; give the folder that the "
+				"dataset lies in", source);
+	if (access(source, R_OK | X_OK) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s may not be read by this user: %s",
+				source, strerror(errno));
+	return 0;
+}
+
+static int check_places(struct request *q)
+{
+	struct config *c = q->config;
+	char text[256];
+	int r = resolve(q, "source", &c->source);
+
+	if (r == 0)
+		r = check_source(c->source);
+	if (r == 0)
+		r = resolve(q, "mountpoint", &c->mountpoint);
+	if (r == 0)
+		r = resolve_list(q);
+	if (r != 0)
+		return r;
+	if (host_check_mountpoint(c->source, c->mountpoint, c->nonempty, text) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
+	return 0;
+}
+
+/* --- Being there ---------------------------------------------------------------------- */
+
+static void raise_limits(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+DL_PRINTF(2, 3)
+static int fail_early(int ready_fd, const char *format, ...)
+{
+	char text[320];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (ready_fd < 0 || write(ready_fd, text, strlen(text)) < 0)
+		log_error("%s", text);
+	return CLI_MOUNT_FAILED;
+}
+
+/* Without a place for its state dlfs reads the folders again at the next mount; no more. */
+static const char *state_file(const struct config *c, struct buf *path)
+{
+	int r = host_state_file(c->source, path);
+
+	if (r == 0)
+		return (char *)path->at;
+	log_warning("what is found out about %s cannot be kept for the next mount: %s", c->source,
+		    strerror(-r));
+	return NULL;
+}
+
+static uint64_t decide_memory(const struct config *c)
+{
+	uint64_t memory = c->memory;
+	char what[64] = "as set";
+
+	if (memory == 0)
+		memory = host_memory(what);
+	log_info("%s is shown at %s; dlfs holds at most %llu MiB (%s)", c->source, c->mountpoint,
+		 (unsigned long long)(memory / MiB), what);
+	return memory;
+}
+
+/* The whole life of the mount, in the process that stays. */
+static int run(const struct request *q, int ready_fd)
+{
+	const struct config *c = q->config;
+	struct manifest_options where = { .source = c->source };
+	struct serve_options options = { .config = c, .mountpoint = c->mountpoint };
+	dl_cleanup(buf_free) struct buf state = BUF_EMPTY;
+	struct mount *mount = NULL;
+	char text[256];
+	int r;
+
+	log_set_level((enum log_level)c->log_level);
+	raise_limits();
+	options.state_file = state_file(c, &state);
+	r = manifest_open(&where, &options.manifest);
+	if (r < 0)
+		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source, strerror(-r));
+	r = shared_new(&options.shared);
+	if (r == 0)
+		r = mount_open(c, &mount, text);
+	else
+		snprintf(text, sizeof(text), "out of memory");
+	if (r < 0) {
+		r = fail_early(ready_fd, "%s", text);
+	} else {
+		options.memory = decide_memory(c);
+		options.fuse_fd = mount_fd(mount);
+		r = supervise_run(&options, mount, ready_fd) == 0 ? CLI_OK : CLI_MOUNT_FAILED;
+	}
+	shared_free(options.shared);
+	manifest_close(options.manifest);
+	return r;
+}
+
+static void say_who_may_read(const struct config *c)
+{
+	if (!c->allow_other && !c->allow_root)
+		fprintf(stderr, "dlfs: only uid %u can read %s; -o allow_other lets others in\n",
+			(unsigned)geteuid(), c->mountpoint);
+}
+
+static int go(struct request *q)
+{
+	char text[512];
+	int r, ready_fd = -1;
+
+	if (q->foreground)
+		return run(q, -1);
+	r = daemon_start(&ready_fd, text);
+	if (r < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "cannot go to the background: %s", strerror(-r));
+	if (r == 0) {
+		log_to_syslog();
+		return run(q, ready_fd);
+	}
+	if (*text)
+		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
+	say_who_may_read(q->config);
+	if (q->verbose)
+		printf("dlfs: %s is shown at %s\n", q->config->source, q->config->mountpoint);
+	return CLI_OK;
+}
+
+static int mount_command(int argc, char **argv)
+{
+	struct request q = { 0 };
+	int r;
+
+	if (config_new(&q.config) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	r = take_arguments(&q, argc, argv);
+	if (r == 0)
+		r = check_places(&q);
+	if (r == 0)
+		r = go(&q);
+	config_free(q.config);
+	return r;
+}
+
+/* mount.TYPE SOURCE MOUNTPOINT [-sfnv] [-N namespace] [-o options] [-t type] */
+int cmd_mount_helper(int argc, char **argv)
+{
+	struct request q = { 0 };
+	int option, r = 0;
+
+	if (config_new(&q.config) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	opterr = 0;
+	while (r == 0 && (option = getopt(argc, argv, "sfnvrwN:o:t:")) != -1) {
+		if (option == '?')
+			r = cli_bad_option(&cmd_mount, argv);
+		else if (option == 'o')
+			r = take_options(&q, optarg);
+		else if (option == 'f')
+			q.fake = true;
+		else if (option == 'v')
+			q.verbose = true;
+	}
+	if (r == 0 && argc - optind != 2)
+		r = cli_usage(&cmd_mount, "a source and a mount point are needed");
+	if (r == 0)
+		r = take_place(&q, "source", strncmp(argv[optind], "dlfs#", 5) == 0 ?
+			       argv[optind] + 5 : argv[optind]);
+	if (r == 0)
+		r = take_place(&q, "mountpoint", argv[optind + 1]);
+	if (r == 0)
+		r = check_places(&q);
+	if (r == 0 && !q.fake)
+		r = go(&q);
+	config_free(q.config);
+	return r;
+}
+
+const struct command cmd_mount = {
+	.name = "mount",
+	.usage = "SOURCE MOUNTPOINT [-o key=value,...] [-c FILE] [-f]",
+	.summary = "Show a folder, ahead of its readers",
+	.help = "  -o, --options LIST  settings; words of mount(8) are accepted; allow_other,\n"
+		"                      allow_root, nonempty, no_default_permissions, fsname=\n"
+		"  -c, --config FILE   a YAML file of settings; -o wins\n"
+		"  -f, --foreground    stay, and write the log to stderr\n",
+	.run = mount_command,
+};

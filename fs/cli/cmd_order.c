@@ -1,0 +1,134 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "fs/cli/cli.h"
+#include "fs/cli/view.h"
+#include "fs/host/host.h"
+
+static void view_freep(struct view **v) { view_free(*v); }
+
+/* A list is read by the server, which has another working directory. */
+static int absolute_spec(const char *spec, struct buf *ret)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	int r;
+
+	if (strncmp(spec, "list:", 5) == 0) {
+		real = realpath(spec + 5, NULL);
+		if (!real)
+			return cli_fail(CLI_FAILED, "the list %s cannot be read: %s", spec + 5,
+					strerror(errno));
+	}
+	r = real ? buf_printf(ret, "list:%s", real) : buf_printf(ret, "%s", spec);
+	return r < 0 ? cli_fail(CLI_FAILED, "out of memory") : CLI_OK;
+}
+
+static int say_refusal(const char *mountpoint, int error)
+{
+	dl_cleanup(buf_free) struct buf why = BUF_EMPTY;
+
+	if (error == EINVAL && cli_getxattr(mountpoint, "user.dlfs.error", &why) == 0 && why.len)
+		return cli_fail(CLI_FAILED, "%s", (char *)why.at);
+	if (error == EPERM || error == EACCES)
+		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may say its order",
+				mountpoint);
+	return cli_fail(CLI_FAILED, "%s does not take the order: %s", mountpoint, strerror(error));
+}
+
+static int tell(const char *mountpoint, const char *name, const char *value, size_t len)
+{
+	if (setxattr(mountpoint, name, value, len, 0) < 0)
+		return say_refusal(mountpoint, errno);
+	return CLI_OK;
+}
+
+static int tell_order(const char *mountpoint, const char *spec)
+{
+	dl_cleanup(buf_free) struct buf absolute = BUF_EMPTY;
+	int r = absolute_spec(spec, &absolute);
+
+	if (r != CLI_OK)
+		return r;
+	return tell(mountpoint, "user.dlfs.order", (char *)absolute.at, absolute.len);
+}
+
+static int show(const char *mountpoint)
+{
+	dl_cleanup(view_freep) struct view *v = NULL;
+	int r = view_read(mountpoint, &v);
+
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
+				strerror(-r));
+	printf("%s %s epoch=%.0f position=%.0f\n", view_text(v, "order.spec"),
+	       view_text(v, "order.state"), view_number(v, "order.epoch"),
+	       view_number(v, "order.position"));
+	return CLI_OK;
+}
+
+static int list(const char *mountpoint, const char *file)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	dl_cleanup(dl_freep) char *path = NULL;
+	int r;
+
+	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0)
+		return cli_fail(CLI_FAILED, "out of memory");
+	r = host_read_file(path, &text);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
+	fwrite(text.at, 1, text.len, stdout);
+	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
+}
+
+static const struct option long_options[] = {
+	{ "epoch", required_argument, NULL, 'e' },
+	{ "list", no_argument, NULL, 'l' },
+	{ "next", no_argument, NULL, 'n' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	dl_cleanup(dl_freep) char *mountpoint = NULL;
+	const char *epoch = NULL, *file = NULL;
+	int option, r;
+
+	opterr = optind = 0;
+	while ((option = getopt_long(argc, argv, "e:ln", long_options, NULL)) != -1) {
+		if (option == '?')
+			return cli_bad_option(&cmd_order, argv);
+		if (option == 'e')
+			epoch = optarg;
+		else if (option == 'n' || !file)
+			file = option == 'n' ? "order.next" : "order";
+	}
+	if (argc - optind < 1 || argc - optind > 2)
+		return cli_usage(&cmd_order, "a mount point, and perhaps an order, are needed");
+	if (file && (epoch || argc - optind == 2))
+		return cli_usage(&cmd_order, "--list and --next only show");
+	r = cli_find_mount(argv[optind], &mountpoint);
+	if (r == CLI_OK && argc - optind == 2)
+		r = tell_order(mountpoint, argv[optind + 1]);
+	if (r == CLI_OK && epoch)
+		r = tell(mountpoint, "user.dlfs.epoch", epoch, strlen(epoch));
+	if (r == CLI_OK && file)
+		return list(mountpoint, file);
+	if (r == CLI_OK && !epoch && argc - optind == 1)
+		return show(mountpoint);
+	return r;
+}
+
+const struct command cmd_order = {
+	.name = "order",
+	.usage = "MOUNTPOINT [SPEC] [--epoch E | --list | --next]",
+	.summary = "Show or tell in which order the files will be read",
+	.help = "  SPEC             auto, none, sequential, torch:seed=S,\n"
+		"                   torch-distributed:seed=S,world=W,ranks=R or list:FILE\n"
+		"  -e, --epoch E    the epoch that begins next\n"
+		"  -l, --list       the running epoch, a path a line\n"
+		"  -n, --next       the next epoch, as soon as it is known\n",
+	.run = run,
+};

@@ -1,0 +1,181 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/cli/cli.h"
+#include "fs/cli/view.h"
+
+static void view_freep(struct view **v) { view_free(*v); }
+
+static const char *bytes_text(double n, char text[32])
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+	unsigned u = 0;
+
+	for (; n >= 1024 && u + 1 < DL_COUNT(units); u++)
+		n /= 1024;
+	snprintf(text, 32, u == 0 ? "%.0f %s" : "%.1f %s", n, units[u]);
+	return text;
+}
+
+static double percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+/* --- All of it ------------------------------------------------------------------------ */
+
+static void print_order(const struct view *v)
+{
+	double position = view_number(v, "order.position"), length = view_number(v, "order.length");
+	const char *state = view_text(v, "order.state");
+
+	if (length == 0)
+		length = view_number(v, "samples");
+	printf("order      %s, %s\n", view_text(v, "order.spec"), state);
+	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
+		printf("epoch      %.0f, %.0f of %.0f samples (%.1f %%)\n",
+		       view_number(v, "order.epoch"), position, length, percent(position, length));
+	else
+		printf("epoch      not known, of %.0f samples\n", length);
+}
+
+static unsigned print_all(const struct view *v, const char *mountpoint)
+{
+	double opens = view_number(v, "opens");
+	char a[32], b[32];
+
+	printf("mount      %s, pid %.0f, replaced %.0f times\n", mountpoint, view_number(v, "pid"),
+	       view_number(v, "restarts"));
+	print_order(v);
+	printf("opens      %.0f\n", opens);
+	printf("hits       %.0f (%.2f %%): page cache %.2f %%, memory %.2f %%\n",
+	       view_number(v, "hits"), percent(view_number(v, "hits"), opens),
+	       percent(view_number(v, "hits_page_cache"), opens),
+	       percent(view_number(v, "hits_memory"), opens));
+	printf("late       %.0f (%.2f %%), waited %.3f s\n", view_number(v, "late"),
+	       percent(view_number(v, "late"), opens), view_number(v, "wait_seconds"));
+	printf("unexpected %.0f (%.2f %%)\n", view_number(v, "mispredicted"),
+	       percent(view_number(v, "mispredicted"), opens));
+	printf("lead       %.0f samples ready, %.0f aimed at\n", view_number(v, "lead"),
+	       view_number(v, "lead_target"));
+	printf("memory     %s of %s\n", bytes_text(view_number(v, "memory_bytes"), a),
+	       bytes_text(view_number(v, "memory_limit"), b));
+	printf("fetched    %s in %.0f fetches, %.0f failed\n",
+	       bytes_text(view_number(v, "bytes_fetched"), a), view_number(v, "fetches"),
+	       view_number(v, "fetch_errors"));
+	printf("served     %s, pushed %s\n", bytes_text(view_number(v, "bytes_served"), a),
+	       bytes_text(view_number(v, "bytes_pushed"), b));
+	return 11;
+}
+
+/* --- Again and again ------------------------------------------------------------------ */
+
+static double grown(const struct view *now, const struct view *before, const char *key)
+{
+	return view_number(now, key) - (before ? view_number(before, key) : 0);
+}
+
+static void print_line(const struct view *now, const struct view *before)
+{
+	double opens = grown(now, before, "opens");
+	char a[32], b[32];
+
+	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  %s at %.0f\n",
+	       opens, percent(grown(now, before, "hits"), opens), grown(now, before, "late"),
+	       view_number(now, "lead"), bytes_text(grown(now, before, "bytes_fetched"), a),
+	       bytes_text(view_number(now, "memory_bytes"), b), view_text(now, "order.spec"),
+	       view_number(now, "order.position"));
+}
+
+static int read_or_say(const char *mountpoint, struct view **ret)
+{
+	int r = view_read(mountpoint, ret);
+
+	if (r == -EINVAL)
+		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
+				strerror(-r));
+	return CLI_OK;
+}
+
+static int watch(const char *mountpoint)
+{
+	dl_cleanup(view_freep) struct view *before = NULL;
+	bool terminal = isatty(STDOUT_FILENO);
+	unsigned lines = 0;
+	int r;
+
+	for (;;) {
+		struct view *now = NULL;
+
+		r = read_or_say(mountpoint, &now);
+		if (r != CLI_OK)
+			return r;
+		if (terminal && lines)
+			printf("\033[%uA\033[J", lines);
+		if (terminal)
+			lines = print_all(now, mountpoint);
+		else
+			print_line(now, before);
+		view_free(before);
+		before = now;
+		if (fflush(stdout) == EOF)
+			return CLI_FAILED;
+		sleep(1);
+	}
+}
+
+static int show(const char *mountpoint, bool json)
+{
+	dl_cleanup(view_freep) struct view *v = NULL;
+	int r = read_or_say(mountpoint, &v);
+
+	if (r != CLI_OK)
+		return r;
+	if (json)
+		fwrite(view_source(v).at, 1, view_source(v).len, stdout);
+	else
+		print_all(v, mountpoint);
+	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
+}
+
+static const struct option long_options[] = {
+	{ "json", no_argument, NULL, 'j' },
+	{ "watch", no_argument, NULL, 'w' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	dl_cleanup(dl_freep) char *mountpoint = NULL;
+	bool json = false, again = false;
+	int option, r;
+
+	opterr = optind = 0;
+	while ((option = getopt_long(argc, argv, "jw", long_options, NULL)) != -1) {
+		if (option == '?')
+			return cli_bad_option(&cmd_stats, argv);
+		json |= option == 'j';
+		again |= option == 'w';
+	}
+	if (argc - optind != 1)
+		return cli_usage(&cmd_stats, "one mount point is needed");
+	if (json && again)
+		return cli_usage(&cmd_stats, "--json and --watch do not go together");
+	r = cli_find_mount(argv[optind], &mountpoint);
+	if (r != CLI_OK)
+		return r;
+	return again ? watch(mountpoint) : show(mountpoint, json);
+}
+
+const struct command cmd_stats = {
+	.name = "stats",
+	.usage = "MOUNTPOINT [--json | --watch]",
+	.summary = "How it is going: hits, late reads, progress through the epoch",
+	.help = "  -j, --json   the numbers as a JSON object\n"
+		"  -w, --watch  each second again, until Ctrl-C; in a pipe: a line of what happened\n"
+		"               in that second\n",
+	.run = run,
+};

@@ -1,0 +1,77 @@
+#include "fs/cli/view.h"
+
+#include <json-c/json.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/host/host.h"
+
+struct view {
+	struct buf text;
+	struct json_object *root;
+};
+
+static void view_freep(struct view **v) { view_free(*v); }
+
+int view_read(const char *mountpoint, struct view **ret)
+{
+	dl_cleanup(view_freep) struct view *v = calloc(1, sizeof(*v));
+	dl_cleanup(dl_freep) char *path = NULL;
+	int r;
+
+	if (!v || asprintf(&path, "%s/.dlfs/stats.json", mountpoint) < 0)
+		return -ENOMEM;
+	r = host_read_file(path, &v->text);
+	if (r < 0)
+		return r;
+	v->root = json_tokener_parse((char *)v->text.at);
+	if (!json_object_is_type(v->root, json_type_object))
+		return -EINVAL;
+	*ret = DL_TAKE(v);
+	return 0;
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	json_object_put(v->root);
+	buf_free(&v->text);
+	free(v);
+}
+
+static struct json_object *find(const struct view *v, const char *key)
+{
+	struct json_object *at = v->root;
+	char name[64];
+
+	for (;;) {
+		size_t len = strcspn(key, ".");
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, key);
+		if (!json_object_object_get_ex(at, name, &at))
+			return NULL;
+		if (!key[len])
+			return at;
+		key += len + 1;
+	}
+}
+
+double view_number(const struct view *v, const char *key)
+{
+	struct json_object *at = find(v, key);
+
+	return at ? json_object_get_double(at) : 0;
+}
+
+const char *view_text(const struct view *v, const char *key)
+{
+	struct json_object *at = find(v, key);
+
+	return at && json_object_is_type(at, json_type_string) ? json_object_get_string(at) : "";
+}
+
+struct bytes view_source(const struct view *v)
+{
+	return (struct bytes){ v->text.at, v->text.len };
+}

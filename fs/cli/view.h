@@ -1,0 +1,11 @@
+/* A report of a mount (.dlfs/stats.json), read.  Keys may lead into objects: "order.spec". */
+#pragma once
+#include "base/buf.h"
+
+struct view;
+/* -EINVAL: it is not such a report. */
+int view_read(const char *mountpoint, struct view **ret) DL_MUST_CHECK;
+void view_free(struct view *v);        /* NULL is fine */
+double view_number(const struct view *v, const char *key);      /* 0 if it is not there */
+const char *view_text(const struct view *v, const char *key);   /* "" if it is not there */
+struct bytes view_source(const struct view *v);        /* as it came */

@@ -1,0 +1,52 @@
+/* What this machine allows and what is mounted on it.  Pure questions; no state.
+ *
+ * Nothing here asks a mounted file system anything from the calling process: a server that
+ * hangs must not make the command hang that is to end it.
+ */
+#pragma once
+#include "base/buf.h"
+
+/* Bytes that dlfs may hold by default: half of what is free of the tightest memory cgroup
+ * (v1 or v2, all levels) or of the machine.  `what` (64 bytes) names which one it was. */
+uint64_t host_memory(char what[64]);
+/* The tightest cgroup limit; UINT64_MAX: none. */
+uint64_t host_cgroup_limit(void);
+
+struct host_mount {
+	char *mountpoint, *type, *source;
+	char *root;                    /* the part of the file system that is shown */
+	uint32_t major, minor;         /* st_dev; a FUSE connection has the minor for its name */
+	bool shared;                   /* other mount namespaces see what is mounted below it */
+	bool dead;                     /* FUSE, and nobody answers any more */
+};
+/* The topmost mount at exactly this path: 1 and *ret (free with host_mount_fini), 0: none. */
+int host_mounted(const char *path, struct host_mount *ret) DL_MUST_CHECK;
+/* The mount that an absolute path without symlinks lies in; `dead` is not looked at. */
+int host_mount_of(const char *path, struct host_mount *ret) DL_MUST_CHECK;
+void host_mount_fini(struct host_mount *m);
+bool host_mount_is_dlfs(const struct host_mount *m);
+
+/* Absolute and without symlinks, also where the last folder cannot be asked because its
+ * server is gone.  -ENOENT, -ENOTDIR, -EACCES, … */
+int host_resolve(const char *path, char **ret) DL_MUST_CHECK;
+
+/* Take a mount away, as root or by fusermount3.  -EBUSY: it is in use (never if `lazily`);
+ * -EPERM, -EINVAL: not ours, not mounted. */
+int host_unmount(const char *mountpoint, bool lazily) DL_MUST_CHECK;
+
+/* Is `mountpoint` a good place for showing `source`?  Both as host_resolve() gives them.
+ * Detaches a dead dlfs mount that lies there.  0, or -errno and a sentence with the cure. */
+int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
+			  char reterr[256]) DL_MUST_CHECK;
+
+/* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
+ * The file for a source: hash of its real path. */
+int host_state_file(const char *source, struct buf *ret) DL_MUST_CHECK;
+
+/* The whole of a small file, with a NUL after it that is not counted. */
+int host_read_file(const char *path, struct buf *ret) DL_MUST_CHECK;
+
+/* Whether a program can be found and run: in PATH, or where libfuse looks. */
+bool host_has_program(const char *name);
+/* /etc/fuse.conf lets ordinary users say allow_other. */
+bool host_user_allow_other(void);

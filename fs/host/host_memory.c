@@ -1,0 +1,182 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/host/internal.h"
+
+#define NO_LIMIT UINT64_MAX
+#define LEAST (4 * MiB)                /* what the setting accepts at least */
+
+int host_read_file(const char *path, struct buf *ret)
+{
+	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	do {
+		r = buf_reserve(&text, 4096);
+		if (r < 0)
+			return r;
+		n = read(fd, text.at + text.len, 4095);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text.len += n > 0 ? (size_t)n : 0;
+	} while (n != 0);
+	text.at[text.len] = '\0';
+	*ret = buf_take(&text);
+	return 0;
+}
+
+/* The number after `key` at the start of a line; "" takes the first number of the file. */
+static bool file_number(const char *path, const char *key, uint64_t *ret)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	const char *line;
+	unsigned long long n;
+
+	if (host_read_file(path, &text) < 0)
+		return false;
+	for (line = (char *)text.at; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, key, strlen(key)) == 0 &&
+		    sscanf(line + strlen(key), "%llu", &n) == 1) {
+			*ret = n;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What the two versions call the same things. */
+struct cgroup_files {
+	const char *mount, *limit, *throttle, *usage, *reclaimable;
+};
+static const struct cgroup_files v1 = {
+	"/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL, "memory.usage_in_bytes",
+	"total_inactive_file",
+};
+static const struct cgroup_files v2 = {
+	"/sys/fs/cgroup", "memory.max", "memory.high", "memory.current", "inactive_file",
+};
+
+struct room { uint64_t limit, free; };
+
+static bool level_number(const char *root, const struct cgroup_files *f, const char *level,
+			 const char *file, const char *key, uint64_t *ret)
+{
+	char path[PATH_MAX];
+
+	if (!file)
+		return false;
+	snprintf(path, sizeof(path), "%s%s%s/%s", root, f->mount, level, file);
+	return file_number(path, key, ret);
+}
+
+/* Version 1 writes "no limit" as the largest multiple of a page. */
+static uint64_t as_limit(uint64_t n)
+{
+	return n >= UINT64_C(1) << 60 ? NO_LIMIT : n;
+}
+
+static void look_at_level(const char *root, const struct cgroup_files *f, const char *level,
+			  struct room *room)
+{
+	uint64_t limit = NO_LIMIT, throttle = NO_LIMIT, usage = 0, reclaimable = 0, used;
+
+	(void)level_number(root, f, level, f->limit, "", &limit);
+	(void)level_number(root, f, level, f->throttle, "", &throttle);
+	limit = as_limit(DL_MIN(limit, throttle));
+	if (limit == NO_LIMIT)
+		return;
+	(void)level_number(root, f, level, f->usage, "", &usage);
+	(void)level_number(root, f, level, "memory.stat", f->reclaimable, &reclaimable);
+	/* Old page cache makes way for what is wanted now. */
+	used = usage > reclaimable ? usage - reclaimable : 0;
+	room->limit = DL_MIN(room->limit, limit);
+	room->free = used < limit ? DL_MIN(room->free, limit - used) : 0;
+}
+
+/* The path of this process in the hierarchy that limits memory. */
+static const struct cgroup_files *own_cgroup(const char *root, char path[PATH_MAX])
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	const struct cgroup_files *found = NULL;
+	char file[PATH_MAX], *save = NULL;
+
+	snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
+	if (host_read_file(file, &text) < 0)
+		return NULL;
+	for (char *line = strtok_r((char *)text.at, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *controllers = strchr(line, ':'), *at;
+
+		at = controllers ? strchr(controllers + 1, ':') : NULL;
+		if (!at)
+			continue;
+		*at++ = '\0';
+		if (controllers[1] == '\0' && !found)
+			found = &v2;
+		else if (strcmp(controllers + 1, "memory") == 0)
+			found = &v1;
+		else
+			continue;
+		snprintf(path, PATH_MAX, "%s", strcmp(at, "/") == 0 ? "" : at);
+	}
+	return found;
+}
+
+/* Each level has its own limit.  In a container the path may be one of the host, of which
+ * only the top is to be seen; levels that are not there say nothing. */
+static struct room cgroup_room(const char *root)
+{
+	struct room room = { NO_LIMIT, NO_LIMIT };
+	const struct cgroup_files *f;
+	char level[PATH_MAX], *slash;
+
+	f = own_cgroup(root, level);
+	if (!f)
+		return room;
+	if (strstr(level, "/.."))
+		level[0] = '\0';
+	look_at_level(root, f, level, &room);
+	while ((slash = strrchr(level, '/'))) {
+		*slash = '\0';
+		look_at_level(root, f, level, &room);
+	}
+	return room;
+}
+
+uint64_t memory_cgroup_limit(const char *root)
+{
+	return cgroup_room(root).limit;
+}
+
+uint64_t memory_default(const char *root, char what[64])
+{
+	uint64_t machine = 0, cgroup = cgroup_room(root).free, half;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	if (file_number(path, "MemAvailable:", &machine))
+		machine *= KiB;
+	else
+		machine = 2 * LEAST;
+	snprintf(what, 64, cgroup < machine ? "half of what the memory cgroup has free" :
+		 "half of what the machine has free");
+	half = DL_MIN(cgroup, machine) / 2;
+	return DL_MAX(half, LEAST);
+}
+
+uint64_t host_memory(char what[64])
+{
+	return memory_default("", what);
+}
+
+uint64_t host_cgroup_limit(void)
+{
+	return memory_cgroup_limit("");
+}

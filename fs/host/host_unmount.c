@@ -1,0 +1,98 @@
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include "fs/host/internal.h"
+
+/* Where libfuse looks when PATH has no fusermount3. */
+static const char *const usual_folders[] = { "/usr/bin", "/bin", "/usr/local/bin" };
+
+static bool can_run(const char *folder, size_t len, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.*s/%s", (int)len, folder, name);
+	return access(path, X_OK) == 0;
+}
+
+bool host_has_program(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	for (; path && *path; path += path[strcspn(path, ":")] == ':') {
+		size_t len = strcspn(path, ":");
+
+		if (can_run(path, len, name))
+			return true;
+		path += len;
+	}
+	for (size_t i = 0; i < DL_COUNT(usual_folders); i++)
+		if (can_run(usual_folders[i], strlen(usual_folders[i]), name))
+			return true;
+	return false;
+}
+
+bool host_user_allow_other(void)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	char *save = NULL;
+
+	if (host_read_file("/etc/fuse.conf", &text) < 0)
+		return false;
+	for (char *line = strtok_r((char *)text.at, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		line += strspn(line, " \t");
+		if (strncmp(line, "user_allow_other", 16) == 0 &&
+		    line[16 + strspn(line + 16, " \t\r")] == '\0')
+			return true;
+	}
+	return false;
+}
+
+/* The program says in words what went wrong; "busy" is the one that matters here. */
+static int run_fusermount(const char *mountpoint, bool lazily)
+{
+	int out[2], status = 0;
+	char said[512] = "";
+	ssize_t n = 0, len = 0;
+	pid_t pid;
+
+	if (pipe(out) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		dup2(out[1], STDERR_FILENO);
+		close(out[0]);
+		close(out[1]);
+		execlp("fusermount3", "fusermount3", lazily ? "-uz" : "-u", "--", mountpoint,
+		       (char *)NULL);
+		_exit(127);
+	}
+	close(out[1]);
+	while (pid > 0 && len < (ssize_t)sizeof(said) - 1 &&
+	       (n = read(out[0], said + len, sizeof(said) - 1 - (size_t)len)) > 0)
+		len += n;
+	close(out[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0)
+		return -EAGAIN;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return -ENOENT;
+	return strstr(said, "busy") ? -EBUSY : -EPERM;
+}
+
+int host_unmount(const char *mountpoint, bool lazily)
+{
+	int flags = UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0);
+
+	if (umount2(mountpoint, flags) == 0)
+		return 0;
+	if (errno != EPERM && errno != EACCES)
+		return -errno;
+	return run_fusermount(mountpoint, lazily);
+}

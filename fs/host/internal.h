@@ -1,0 +1,15 @@
+/* The same questions with the files of another machine: `root` stands before every path. */
+#pragma once
+#include "fs/host/host.h"
+
+uint64_t memory_default(const char *root, char what[64]);
+uint64_t memory_cgroup_limit(const char *root);
+
+/* The last line of a mountinfo text whose mount point is `path`, or, with `prefix`, the one
+ * that covers it.  1, 0: none, -ENOMEM. */
+int mounts_find(char *mountinfo, const char *path, bool prefix, struct host_mount *ret)
+	DL_MUST_CHECK;
+/* `path` starts with all folders of `folder`. */
+bool path_is_below(const char *path, const char *folder);
+/* Where a path lies within its file system, whatever bind mounts lead there. */
+int path_in_filesystem(const struct host_mount *m, const char *path, struct buf *ret) DL_MUST_CHECK;

@@ -1,0 +1,315 @@
+#include "fs/supervise.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define START_DEADLINE (60 * CLOCK_S)  /* until the first answer */
+#define LEAVE_DEADLINE (4 * CLOCK_S)   /* for a server that was asked to leave */
+#define KILL_DEADLINE (CLOCK_S / 2)    /* for one that was killed, before its mount is ended */
+#define LOOK_AGAIN (20 * CLOCK_MS)
+
+#define DEATHS_MAX 10
+#define DEATHS_WITHIN (10 * CLOCK_S)
+
+#define EXIT_FAILED 1
+
+struct supervisor {
+	struct serve_options *options;
+	struct shared *shared;
+	struct mount *mount;
+	int ready_fd;
+	pid_t server;                  /* 0: none */
+	sigset_t signals, outside;     /* ours; the mask from before */
+	uint64_t deaths[DEATHS_MAX];   /* times of the last ones, in a circle */
+	unsigned death_count;
+	bool answered;
+};
+
+/* --- What happens --------------------------------------------------------------------- */
+
+/* The next signal, or 0 at the deadline (UINT64_MAX: none). */
+static int next_signal(const struct supervisor *s, uint64_t deadline)
+{
+	uint64_t now = clock_now(), left = deadline > now ? deadline - now : 0;
+	struct timespec t = { (time_t)(left / CLOCK_S), (long)(left % CLOCK_S) };
+	int signal = deadline == UINT64_MAX ? sigwaitinfo(&s->signals, NULL) :
+		sigtimedwait(&s->signals, NULL, &t);
+
+	return signal > 0 ? signal : 0;
+}
+
+static bool wants_us_to_leave(int signal)
+{
+	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+}
+
+/* True: the server is gone, and how. */
+static bool reap(struct supervisor *s, int *ret_status)
+{
+	if (s->server == 0 || waitpid(s->server, ret_status, WNOHANG) != s->server)
+		return false;
+	s->server = 0;
+	s->shared->server_pid = 0;
+	return true;
+}
+
+static void say_ready(struct supervisor *s)
+{
+	ssize_t n = s->ready_fd < 0 ? 1 : write(s->ready_fd, "", 1);
+
+	/* Who asked for the mount gave up before it was there. */
+	if (n < 0)
+		raise(SIGTERM);
+	dl_closep(&s->ready_fd);
+	s->ready_fd = -1;
+	s->answered = true;
+}
+
+static void say_error(struct supervisor *s, const char *text)
+{
+	if (s->ready_fd < 0 || write(s->ready_fd, text, strlen(text)) < 0)
+		log_error("%s", text);
+	dl_closep(&s->ready_fd);
+	s->ready_fd = -1;
+}
+
+/* --- The server ----------------------------------------------------------------------- */
+
+_Noreturn static void serve(struct supervisor *s, pid_t parent)
+{
+	int code;
+
+	dl_closep(&s->ready_fd);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		raise(SIGTERM);
+	sigprocmask(SIG_SETMASK, &s->outside, NULL);
+	code = serve_run(s->options);
+	if (getppid() != parent)
+		mount_detach(s->mount);
+	_exit(code);
+}
+
+static int start_server(struct supervisor *s)
+{
+	pid_t parent = getpid(), pid;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		serve(s, parent);
+	s->server = pid;
+	s->shared->server_pid = pid;
+	return 0;
+}
+
+/* FUSE_NOTIFY_RESEND came with protocol 7.40; the kernel's INIT says what it speaks: a header
+ * of 40 bytes, then major and minor. */
+static bool kernel_resends(const struct shared *shared)
+{
+	uint32_t version[2];
+
+	if (shared->init_len < 40 + sizeof(version))
+		return false;
+	memcpy(version, shared->init + 40, sizeof(version));
+	return version[0] == 7 && version[1] >= 40;
+}
+
+static int mount_again(struct supervisor *s)
+{
+	char text[256];
+	int r;
+
+	log_warning("this kernel cannot hand over open requests (6.9 can): mounting again");
+	mount_close(DL_TAKE(s->mount));
+	s->shared->init_len = 0;
+	s->shared->answering = false;
+	r = mount_open(s->options->config, &s->mount, text);
+	if (r < 0) {
+		log_error("%s", text);
+		return r;
+	}
+	s->options->fuse_fd = mount_fd(s->mount);
+	return 0;
+}
+
+/* Whether this was one death too many in a short time. */
+static bool dies_too_often(struct supervisor *s)
+{
+	uint64_t now = clock_now(), *oldest = &s->deaths[s->death_count % DEATHS_MAX];
+	bool too_often = s->death_count >= DEATHS_MAX && now - *oldest < DEATHS_WITHIN;
+
+	*oldest = now;
+	s->death_count++;
+	return too_often;
+}
+
+static int replace_server(struct supervisor *s, int status)
+{
+	int r = 0;
+
+	log_warning("the serving process ended with %s %d; another one takes over",
+		    WIFSIGNALED(status) ? "signal" : "exit code",
+		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	if (dies_too_often(s)) {
+		log_error("the serving process died more than %d times in 10 s: giving up",
+			  DEATHS_MAX);
+		return -ELOOP;
+	}
+	stats_add(&s->shared->stats.restarts, 1);
+	s->options->replacement = true;
+	if (!kernel_resends(s->shared))
+		r = mount_again(s);
+	return r < 0 ? r : start_server(s);
+}
+
+/* --- Leaving -------------------------------------------------------------------------- */
+
+/* Wait for the server to be gone; a signal to leave again ends the patience. */
+static bool wait_for_server(struct supervisor *s, uint64_t patience)
+{
+	uint64_t deadline = clock_now() + patience;
+	int status, signal;
+
+	while (s->server != 0 && !reap(s, &status)) {
+		signal = next_signal(s, deadline);
+		if (wants_us_to_leave(signal) || clock_now() >= deadline)
+			break;
+	}
+	return s->server == 0 || reap(s, &status);
+}
+
+static void leave(struct supervisor *s)
+{
+	s->shared->leaving = true;
+	mount_detach(s->mount);
+	if (s->server == 0)
+		return;
+	kill(s->server, SIGTERM);
+	if (wait_for_server(s, LEAVE_DEADLINE))
+		return;
+	log_warning("the serving process does not leave: killing it");
+	kill(s->server, SIGKILL);
+	/* A thread that waits for a page which only its own process could fill cannot even be
+	 * killed; the end of the connection frees it. */
+	if (!wait_for_server(s, KILL_DEADLINE)) {
+		mount_abort(mount_minor(s->mount));
+		(void)wait_for_server(s, KILL_DEADLINE);
+	}
+}
+
+static int fail_start(struct supervisor *s, int status)
+{
+	char text[320];
+
+	if (s->shared->error[0])
+		snprintf(text, sizeof(text), "%s", s->shared->error);
+	else
+		snprintf(text, sizeof(text), "the serving process ended at its start with %s %d",
+			 WIFSIGNALED(status) ? "signal" : "exit code",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	mount_detach(s->mount);
+	say_error(s, text);
+	return EXIT_FAILED;
+}
+
+/* --- The loop ------------------------------------------------------------------------- */
+
+/* What the starter ignores (nohup, a script's background) stays ignored: once blocked, it
+ * would be reported to us all the same. */
+static void listen_to(struct supervisor *s, int number)
+{
+	struct sigaction now;
+
+	if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+		sigaddset(&s->signals, number);
+}
+
+static void prepare_signals(struct supervisor *s)
+{
+	signal(SIGCHLD, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&s->signals);
+	sigaddset(&s->signals, SIGCHLD);
+	sigaddset(&s->signals, SIGTERM);
+	listen_to(s, SIGINT);
+	listen_to(s, SIGHUP);
+	sigprocmask(SIG_BLOCK, &s->signals, &s->outside);
+	/* Whatever mask the starter left: these must reach the server. */
+	sigdelset(&s->outside, SIGTERM);
+	sigdelset(&s->outside, SIGCHLD);
+}
+
+/* Until the first answer: 0, or an exit code + 1 that ends everything. */
+static int wait_for_answer(struct supervisor *s)
+{
+	uint64_t deadline = clock_now() + START_DEADLINE;
+	int status;
+
+	while (!s->shared->answering) {
+		if (reap(s, &status))
+			return fail_start(s, status) + 1;
+		if (wants_us_to_leave(next_signal(s, clock_now() + LOOK_AGAIN))) {
+			leave(s);
+			say_error(s, "stopped by a signal before the mount answered");
+			return EXIT_FAILED + 1;
+		}
+		if (clock_now() > deadline) {
+			leave(s);
+			say_error(s, "the serving process did not answer within 60 s");
+			return EXIT_FAILED + 1;
+		}
+	}
+	say_ready(s);
+	return 0;
+}
+
+static int watch_over(struct supervisor *s)
+{
+	int status;
+
+	for (;;) {
+		if (!reap(s, &status)) {
+			if (!wants_us_to_leave(next_signal(s, UINT64_MAX)))
+				continue;
+			leave(s);
+			return 0;
+		}
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return 0;
+		if (replace_server(s, status) < 0) {
+			leave(s);
+			return EXIT_FAILED;
+		}
+	}
+}
+
+int supervise_run(struct serve_options *options, struct mount *mount, int ready_fd)
+{
+	struct supervisor s = {
+		.options = options, .shared = options->shared, .mount = mount,
+		.ready_fd = ready_fd,
+	};
+	int r;
+
+	prepare_signals(&s);
+	r = start_server(&s);
+	if (r < 0) {
+		say_error(&s, "cannot start the serving process: no process or memory left");
+		mount_close(s.mount);
+		return EXIT_FAILED;
+	}
+	r = wait_for_answer(&s);
+	r = r > 0 ? r - 1 : watch_over(&s);
+	mount_close(s.mount);
+	return r;
+}
