@@ -1,5 +1,6 @@
 #include "fs/cli/cli.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,13 +18,14 @@ static const struct command *const commands[] = {
 DL_PRINTF(2, 0)
 static void complain(const char *after, const char *format, va_list args)
 {
-	dl_cleanup(buf_free) struct buf line = BUF_EMPTY;
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), format, args);
 	/* A name with a line end in it must not make two lines of one. */
-	if (buf_escape(&line, (struct bytes){ text, strlen(text) }) == 0)
-		fprintf(stderr, "dlfs: %.*s%s\n", (int)line.len, (char *)line.at, after);
+	for (char *at = text; *at; at++)
+		if (iscntrl((uint8_t)*at))
+			*at = '?';
+	fprintf(stderr, "dlfs: %s%s\n", text, after);
 }
 
 int cli_fail(int code, const char *format, ...)

@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,8 +78,8 @@ static int unmount(const char *mountpoint, const struct host_mount *m, bool lazi
 	if (lazily && holders_name_users(mountpoint, &servers, text, sizeof(text)))
 		fprintf(stderr, "dlfs: note: %s was in use by %s, whose open files now fail\n",
 			mountpoint, text);
-	/* Who is served by nobody has nothing to lose. */
-	lazily |= m->dead;
+	/* A dead mount: who is served by nobody has nothing to lose. */
+	lazily |= servers.count == 0;
 	r = lazily ? host_unmount(mountpoint, true) : unmount_patiently(mountpoint, &servers);
 	if (r < 0)
 		return say_why(mountpoint, &servers, r);
@@ -112,10 +111,11 @@ static int run(int argc, char **argv)
 	r = host_resolve(argv[optind], &real);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(-r));
-	r = host_mounted(real, &m);
+	/* Not host_mounted(): that would wait for a server that hangs. */
+	r = host_mount_of(real, &m);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
-	if (r == 0)
+	if (r == 0 || strcmp(m.mountpoint, real) != 0)
 		return cli_fail(CLI_FAILED, "nothing is mounted at %s; `findmnt -t fuse.dlfs` lists "
 				"dlfs mounts", real);
 	return unmount(real, &m, lazily);
