@@ -1,0 +1,69 @@
+#!/bin/bash
+# Each thing that prevents a mount has a line of its own, and leaves nothing behind.
+. "$(dirname "$0")/common.sh"
+
+cd "$work"
+mkdir -p src/sub full mnt
+echo 1 > src/file; echo 1 > full/other
+ln -s src link
+
+# refuses WORDS ARGUMENT…: one line with the words, exit code not 0, nothing mounted
+refuses() {
+	local words=$1 code=0; shift
+	"$DLFS" mount "$@" > out 2> err || code=$?
+	[ $code != 0 ] || fail "succeeded: dlfs mount $*"
+	[ "$(wc -l < err)" = 1 ] || fail "not one line: dlfs mount $*: $(cat err)"
+	grep -q -- "$words" err || fail "dlfs mount $*: \"$(cat err)\" does not say \"$words\""
+	grep -q '^dlfs: ' err || fail "no \"dlfs:\" before: $(cat err)"
+	[ ! -s out ] || fail "something on stdout: $(cat out)"
+	! grep -q " $work" /proc/mounts || fail "something is mounted after: dlfs mount $*"
+}
+
+refuses 'No such file' none mnt
+refuses 'is a file' src/file mnt
+refuses 'mkdir -p' src none
+refuses 'not a folder' src full/other
+refuses 'not empty.*nonempty' src full
+refuses 'the source itself' src src
+refuses 'inside the source' src src/sub
+refuses 'the source itself' src link
+refuses 'inside the source' src link/sub
+refuses 'inside the source' link src/sub
+refuses 'hide it' src/sub src
+refuses 'did you mean memory' src mnt -o memoory=8MiB
+refuses 'no option "nonsense"' src mnt -o nonsense
+refuses 'memory is' src mnt -o memory=1
+refuses 'nothing.yaml' src mnt --config nothing.yaml
+refuses 'list nolist' src mnt -o order=list:nolist
+refuses 'mount point is missing' src
+refuses 'one argument too many' src mnt more
+refuses '"--wrong"' src mnt --wrong
+
+if [ "$(id -u)" = 0 ]; then
+	mkdir bound
+	mount --bind src bound; remember "$work/bound"
+	code=0; "$DLFS" mount src bound/sub 2> err || code=$?
+	[ $code != 0 ] && grep -q 'inside the source' err || fail "through a bind mount: $(cat err)"
+	umount bound
+	mount -t tmpfs none mnt; remember "$work/mnt"
+	code=0; "$DLFS" mount src mnt 2> err || code=$?
+	[ $code != 0 ] && grep -q 'already a mount point' err || fail "over a tmpfs: $(cat err)"
+	[ "$(findmnt -no FSTYPE "$work/mnt")" = tmpfs ] || fail "the tmpfs is gone"
+	umount mnt
+fi
+
+mount_dlfs "$work/src" "$work/mnt"
+code=0; "$DLFS" mount src mnt 2> err || code=$?
+[ $code != 0 ] && grep -q 'already shows' err || fail "a second mount: $(cat err)"
+[ "$(cat mnt/file)" = 1 ] || fail "the first mount does not serve any more"
+umount_dlfs mnt
+"$DLFS" mount src full -o nonempty 2> /dev/null || fail "nonempty"
+remember "$work/full"
+[ "$(cat full/file)" = 1 ] || fail "nonempty shows something else"
+umount_dlfs full
+[ "$(cat full/other)" = 1 ] || fail "what was hidden did not come back"
+
+code=0; "$DLFS" umuont mnt 2> err || code=$?
+[ $code = 2 ] && grep -q 'did you mean `dlfs umount`' err || fail "unknown command: $(cat err)"
+"$DLFS" --version | grep -q '^dlfs [0-9]' || fail "--version"
+"$DLFS" mount --help | grep -q 'quality\|memory=' || fail "mount --help lists no settings"

@@ -1,0 +1,53 @@
+#!/bin/bash
+# An ordinary user mounts by fusermount3; who may read what.
+. "$(dirname "$0")/common.sh"
+
+[ "$(id -u)" = 0 ] || skip "needs root, to become somebody else"
+command -v fusermount3 > /dev/null || skip "needs fusermount3"
+# /dev/fuse and /etc/fuse.conf as they are on a usual machine, for this test alone.
+if [ -z "${DLFS_TEST_INSIDE-}" ]; then
+	trap - EXIT
+	rm -rf "$work"
+	unshare -m --propagation private true 2> /dev/null || skip "needs mount namespaces"
+	DLFS_TEST_INSIDE=1 exec unshare -m --propagation private "$0"
+fi
+mknod "$work/fuse" c 10 229
+chmod 666 "$work/fuse"
+mount --bind "$work/fuse" /dev/fuse
+true 2> /dev/null <> /dev/fuse || skip "devices cannot be used in $work"
+on_exit umount /dev/fuse
+cp "$DLFS" "$work/dlfs"; chmod 755 "$work/dlfs"; DLFS=$work/dlfs
+touch /etc/fuse.conf 2> /dev/null && : > "$work/conf" && mount --bind "$work/conf" /etc/fuse.conf
+on_exit umount /etc/fuse.conf
+
+# They need names: fusermount3 asks for its user's.
+owner=$(id -u daemon) && other=$(id -u nobody) || skip "needs the users daemon and nobody"
+as() { local who=$1; shift; setpriv --reuid "$who" --regid "$who" --clear-groups "$@"; }
+src=$work/src mnt=$work/mnt
+mkdir "$src" "$mnt" "$work/state"
+echo open > "$src/open"; echo secret > "$src/secret"
+chmod 600 "$src/secret"; chown -R "$owner:$owner" "$src" "$mnt" "$work/state"
+
+as "$owner" "$DLFS" mount "$src" "$mnt" 2> "$work/err" || fail "as a user: $(cat "$work/err")"
+remember "$mnt"
+grep -q "only uid $owner" "$work/err" || fail "it does not say who may read: $(cat "$work/err")"
+[ "$(as "$owner" cat "$mnt/open" "$mnt/secret" | tr '\n' ' ')" = "open secret " ] || fail "the user cannot read"
+expect_fail as "$other" cat "$mnt/open"
+expect_fail as "$other" "$DLFS" umount "$mnt"
+as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount"
+! mountpoint -q "$mnt" || fail "still mounted"
+
+expect_fail as "$owner" "$DLFS" mount "$src" "$mnt" -o allow_other
+grep -q user_allow_other "$work/.out" || fail "allow_other: $(cat "$work/.out")"
+echo user_allow_other > "$work/conf"
+as "$owner" "$DLFS" mount "$src" "$mnt" -o allow_other || fail "allow_other as a user"
+[ "$(as "$other" cat "$mnt/open")" = open ] || fail "allow_other lets nobody in"
+expect_fail as "$other" cat "$mnt/secret"
+[ "$(as "$owner" cat "$mnt/secret")" = secret ] || fail "the owner cannot read"
+expect_fail as "$other" cat "$mnt/secret"
+as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount with allow_other"
+
+expect_fail as "$other" "$DLFS" mount "$src" "$mnt"
+chmod 600 "$work/fuse"
+expect_fail as "$owner" "$DLFS" mount "$src" "$mnt"
+grep -q /dev/fuse "$work/.out" || fail "no /dev/fuse: $(cat "$work/.out")"

@@ -1,0 +1,42 @@
+#!/bin/bash
+# A mount whose processes were killed is taken away by the next one.
+. "$(dirname "$0")/common.sh"
+
+src=$work/src mnt=$work/mnt
+mkdir "$src" "$mnt"
+echo 1 > "$src/file"
+
+kill_mount() {
+	local pid parent
+	pid=$(jq .pid "$mnt/.dlfs/stats.json")
+	parent=$(ps -o ppid= -p "$pid" | tr -d ' ')
+	# Stopped first, so that it cannot hear of its parent's death and leave in order.
+	kill -STOP "$pid"
+	kill -9 "$parent" "$pid"
+	wait_for 30 is_dead || fail "the mount did not die"
+}
+is_dead() { ! LC_ALL=C stat "$mnt" > /dev/null 2> "$work/err" && grep -q 'not connected' "$work/err"; }
+
+mount_dlfs "$src" "$mnt"
+kill_mount
+expect_fail "$DLFS" stats "$mnt"
+mount_dlfs "$src" "$mnt"
+[ "$(cat "$mnt/file")" = 1 ] || fail "the new mount does not serve"
+[ "$(grep -c " $mnt " /proc/mounts)" = 1 ] || fail "the dead mount is still below"
+
+# The same while somebody stands in it.
+(cd "$mnt" && exec sleep 600) &
+kill_mount
+mount_dlfs "$src" "$mnt"
+[ "$(cat "$mnt/file")" = 1 ] || fail "the new mount does not serve"
+kill %1
+kill_mount
+"$DLFS" umount "$mnt" || fail "umount of a dead mount"
+! mountpoint -q "$mnt" || fail "still mounted"
+
+# The parent alone: the serving process leaves in order.
+mount_dlfs "$src" "$mnt"
+pid=$(jq .pid "$mnt/.dlfs/stats.json")
+kill -9 "$(ps -o ppid= -p "$pid" | tr -d ' ')"
+gone() { ! grep -q " $mnt " /proc/mounts; }
+wait_for 30 gone || fail "the mount stays without its parent"
