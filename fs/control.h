@@ -1,13 +1,20 @@
 /* What dlfs says of itself inside the mount: /.dlfs/, which is in no listing, and the
- * extended attributes.  Answers are made whole when a handle's first READ comes (there is no
- * OPEN), and kept for a short time, so that a reader never sees half of two versions.
+ * extended attributes.
  *
  *     stats.json metrics config.yaml order order.next      (read)
  *     user.dlfs.order user.dlfs.epoch user.dlfs.refresh    (setxattr on the root, by the
  *                                                           mount's owner or root)
  *     user.dlfs.state user.dlfs.source-size                (getxattr on a file)
- *     user.dlfs.error user.dlfs.refresh                    (getxattr on the root: why the last
- *                                                           order was refused; waits for a refresh)
+ *     user.dlfs.error user.dlfs.order user.dlfs.refresh    (getxattr on the root: why the last
+ *                                                           order was refused; the order that
+ *                                                           is followed; waits for a refresh)
+ *
+ * A file's text is made when its name is looked up, and is then a node of its own: so its
+ * size is exact, a reader never sees parts of two versions, and nothing that the kernel has
+ * cached can be mistaken for what is true now.  The last few are remembered; reading one
+ * that is not gives -ESTALE.
+ *
+ * Thread-safety: every call on any thread.
  */
 #pragma once
 #include "fs/serve.h"
@@ -17,13 +24,19 @@
 
 static inline bool control_is(node_id node) { return node & CONTROL_NODES; }
 
-struct fuse_entry_param;
-int control_lookup(struct serve *s, node_id parent, const char *name, struct attr *ret);
-int control_attr(struct serve *s, node_id node, struct attr *ret);
-int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest_dirent *ret);
-/* Append the file's bytes. */
-int control_read(struct serve *s, node_id node, struct buf *ret) DL_MUST_CHECK;
+struct control;
+struct commands;
+/* Stop it when no request and no errand runs any more, but before the session goes. */
+int control_start(struct serve *s, struct control **ret) DL_MUST_CHECK;
+void control_stop(struct control *c);
+struct commands *control_commands(struct control *c);      /* see command.h */
+uint64_t control_started(const struct control *c);         /* clock_now() at the start */
 
-/* Reports, also for commands: JSON object, Prometheus text. */
-int report_json(struct serve *s, struct buf *ret) DL_MUST_CHECK;
-int report_metrics(struct serve *s, struct buf *ret) DL_MUST_CHECK;
+int control_lookup(struct serve *s, node_id parent, const char *name, struct attr *ret)
+	DL_MUST_CHECK;
+int control_attr(struct serve *s, node_id node, struct attr *ret) DL_MUST_CHECK;
+int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest_dirent *ret)
+	DL_MUST_CHECK;
+/* Append up to size bytes of the file from offset on. */
+int control_read(struct serve *s, node_id node, uint64_t offset, size_t size, struct buf *ret)
+	DL_MUST_CHECK;

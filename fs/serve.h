@@ -42,6 +42,7 @@ struct serve {
 	struct notify *notify;
 	struct watch *watch;
 	struct errands *errands;
+	struct control *control;
 	double entry_timeout, negative_timeout;        /* seconds */
 	_Atomic bool no_open;          /* OPEN is answered ENOSYS */
 	_Atomic bool stopping;

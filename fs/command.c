@@ -1,0 +1,303 @@
+#include "fs/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "fs/control.h"
+#include "fs/errand.h"
+#include "fs/notify.h"
+
+#define REFRESH_THREADS 16
+#define DRAIN_NS (10 * CLOCK_S)
+
+struct commands {
+	struct serve *serve;
+	struct dl_lock lock;           /* guards what follows */
+	pthread_cond_t answered;       /* an order was taken or refused */
+	uint64_t begun, done;          /* refreshes */
+	int changed;                   /* by the last of them */
+	struct refresh_waiter *waiters;
+	char error[256];
+};
+
+static struct commands *commands_of(const struct serve *s)
+{
+	return control_commands(s->control);
+}
+
+int commands_start(struct serve *s, struct commands **ret)
+{
+	struct commands *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	c->serve = s;
+	dl_lock_init(&c->lock);
+	dl_cond_init(&c->answered);
+	*ret = c;
+	return 0;
+}
+
+/* Take out the waiters up to a turn. */
+static struct refresh_waiter *take_waiters(struct commands *c, uint64_t turn)
+{
+	struct refresh_waiter *taken = NULL, **at = &c->waiters;
+
+	dl_assert_held(&c->lock);
+	while (*at) {
+		struct refresh_waiter *w = *at;
+
+		if (w->turn_ > turn) {
+			at = &w->next_;
+			continue;
+		}
+		*at = w->next_;
+		w->next_ = taken;
+		taken = w;
+	}
+	return taken;
+}
+
+static void wake_all(struct refresh_waiter *w, int changed)
+{
+	while (w) {
+		struct refresh_waiter *next = w->next_;
+
+		w->wake(w, changed);
+		w = next;
+	}
+}
+
+void commands_stop(struct commands *c)
+{
+	struct refresh_waiter *left;
+
+	dl_lock_take(&c->lock);
+	left = take_waiters(c, UINT64_MAX);
+	dl_lock_drop(&c->lock);
+	wake_all(left, -ESHUTDOWN);
+	pthread_cond_destroy(&c->answered);
+	dl_lock_fini(&c->lock);
+	free(c);
+}
+
+static void set_error(struct commands *c, const char *text)
+{
+	DL_HOLD(&c->lock);
+	snprintf(c->error, sizeof(c->error), "%s", text);
+}
+
+int command_error(struct serve *s, struct buf *ret)
+{
+	struct commands *c = commands_of(s);
+
+	DL_HOLD(&c->lock);
+	return buf_append(ret, c->error, strlen(c->error));
+}
+
+/* --- Orders ---------------------------------------------------------------------------- */
+
+struct order_errand {                  /* shared by the errand and who waits for it */
+	struct errand errand;
+	struct commands *commands;
+	unsigned refs;                 /* guarded by commands->lock */
+	bool answered;
+	int result;
+	char spec[];
+};
+
+static void order_unref(struct order_errand *o)
+{
+	struct dl_lock *lock = &o->commands->lock;
+	bool last;
+
+	dl_lock_take(lock);
+	last = --o->refs == 0;
+	dl_lock_drop(lock);
+	if (last)
+		free(o);
+}
+
+static void run_order(struct errand *errand, struct serve *s)
+{
+	struct order_errand *o = dl_container_of(errand, struct order_errand, errand);
+	struct commands *c = o->commands;
+	char why[160] = "the mount is going away";
+	int r = -ESHUTDOWN;
+
+	if (!s->stopping)
+		r = engine_order(s->engine, o->spec, s->options->mountpoint, why);
+	if (r < 0)
+		log_warning("order %s was refused: %s", o->spec, why[0] ? why : strerror(-r));
+	else
+		shared_set_spec(s->options->shared, o->spec);
+	set_error(c, r < 0 ? (why[0] ? why : strerror(-r)) : "");
+	dl_lock_take(&c->lock);
+	o->result = r;
+	o->answered = true;
+	pthread_cond_broadcast(&c->answered);
+	dl_lock_drop(&c->lock);
+	order_unref(o);
+}
+
+static int await_order(struct commands *c, const struct order_errand *o, bool has_file)
+{
+	uint64_t deadline = clock_now() + COMMAND_NS;
+
+	DL_HOLD(&c->lock);
+	while (!o->answered)
+		if (!dl_cond_wait_until(&c->answered, &c->lock, deadline))
+			return has_file ? -EINPROGRESS : 0;
+	return o->result;
+}
+
+/* Errors in the text itself are told at once, however busy the errands are. */
+static int check_spec(struct commands *c, const char *spec, bool *ret_has_file)
+{
+	struct order_spec parsed;
+	char why[160] = "";
+	int r = strlen(spec) < SHARED_SPEC_MAX ? order_parse(spec, &parsed, why) : -EINVAL;
+
+	if (r < 0) {
+		log_warning("order %s was refused: %s", spec, why);
+		set_error(c, why[0] ? why : "the order is too long");
+		return r;
+	}
+	*ret_has_file = parsed.file;
+	order_spec_fini(&parsed);
+	return 0;
+}
+
+int command_order(struct serve *s, const char *spec)
+{
+	struct commands *c = commands_of(s);
+	struct order_errand *o;
+	bool has_file;
+	int r = check_spec(c, spec, &has_file);
+
+	if (r < 0)
+		return r;
+	o = calloc(1, sizeof(*o) + strlen(spec) + 1);
+	if (!o)
+		return -ENOMEM;
+	o->errand.run = run_order;
+	o->commands = c;
+	o->refs = 2;
+	strcpy(o->spec, spec);
+	r = errands_post(s->errands, &o->errand);
+	if (r < 0) {
+		free(o);
+		return r;
+	}
+	r = await_order(c, o, has_file);
+	order_unref(o);
+	return r;
+}
+
+int command_epoch(struct serve *s, const char *number)
+{
+	unsigned long long epoch;
+	char *end;
+
+	if (number[0] < '0' || number[0] > '9')
+		return -EINVAL;
+	errno = 0;
+	epoch = strtoull(number, &end, 10);
+	if (errno || *end)
+		return -EINVAL;
+	engine_epoch(s->engine, epoch);
+	return 0;
+}
+
+/* --- Refresh --------------------------------------------------------------------------- */
+
+struct refresh_errand {
+	struct errand errand;
+	struct commands *commands;
+};
+
+static int refresh(struct serve *s)
+{
+	const _Atomic bool *stop = errands_stopping(s->errands);
+	int r;
+
+	if (s->stopping)
+		return -ESHUTDOWN;
+	r = manifest_refresh(s->manifest, REFRESH_THREADS, true, notify_change(s->notify), stop);
+	if (r < 0)
+		return r;
+	if (!notify_drain(s->notify, clock_now() + DRAIN_NS))
+		log_warning("the kernel takes long to forget what changed");
+	if (r > 0)
+		engine_scanned(s->engine);
+	if (r > 0 && s->options->state_file && manifest_save(s->manifest, s->options->state_file) < 0)
+		log_warning("%s: what the dataset holds could not be saved", s->options->state_file);
+	return r;
+}
+
+static void run_refresh(struct errand *errand, struct serve *s)
+{
+	struct refresh_errand *e = dl_container_of(errand, struct refresh_errand, errand);
+	struct commands *c = e->commands;
+	struct refresh_waiter *waiters;
+	int changed = refresh(s);
+
+	if (changed < 0 && changed != -ESHUTDOWN)
+		log_warning("the refresh failed: %s", strerror(-changed));
+	dl_lock_take(&c->lock);
+	c->done++;
+	c->changed = changed;
+	waiters = take_waiters(c, c->done);
+	dl_lock_drop(&c->lock);
+	wake_all(waiters, changed);
+	free(e);
+}
+
+int command_refresh(struct serve *s)
+{
+	struct commands *c = commands_of(s);
+	struct refresh_errand *e = malloc(sizeof(*e));
+	int r;
+
+	if (!e)
+		return -ENOMEM;
+	*e = (struct refresh_errand){ .errand.run = run_refresh, .commands = c };
+	DL_HOLD(&c->lock);
+	r = errands_post(s->errands, &e->errand);
+	if (r < 0)
+		free(e);
+	else
+		c->begun++;
+	return r;
+}
+
+int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
+{
+	struct commands *c = commands_of(s);
+
+	DL_HOLD(&c->lock);
+	if (c->done == c->begun) {
+		*ret_changed = c->changed;
+		return 1;
+	}
+	w->turn_ = c->begun;
+	w->next_ = c->waiters;
+	c->waiters = w;
+	return 0;
+}
+
+bool command_stop_waiting(struct serve *s, struct refresh_waiter *w)
+{
+	struct commands *c = commands_of(s);
+
+	DL_HOLD(&c->lock);
+	for (struct refresh_waiter **at = &c->waiters; *at; at = &(*at)->next_)
+		if (*at == w) {
+			*at = w->next_;
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,43 @@
+/* What users tell a running mount, by setxattr on its root.
+ *
+ * The kernel holds the root's inode lock while a setxattr is under way, and whoever looks up a
+ * new name in the root waits for that lock.  So each command is answered within COMMAND_NS,
+ * and what takes longer goes on by itself.
+ *
+ * Thread-safety: every call on any thread.
+ */
+#pragma once
+#include "fs/serve.h"
+
+#define COMMAND_NS UINT64_C(1000000000)
+
+struct commands;
+int commands_start(struct serve *s, struct commands **ret) DL_MUST_CHECK;
+void commands_stop(struct commands *c);        /* waiters are woken with -ESHUTDOWN */
+
+/* Follow this order.  -EINVAL and others: nothing has changed, and command_error() says why.
+ * 0: it is followed, or will be once the dataset has been read to its end.
+ * -EINPROGRESS: a list of files that takes long to read; if it is good it will be followed.
+ */
+int command_order(struct serve *s, const char *spec) DL_MUST_CHECK;
+/* The next open belongs to this epoch: a decimal number.  -EINVAL */
+int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
+/* Begin to look for changes of the source. */
+int command_refresh(struct serve *s) DL_MUST_CHECK;
+
+/* Why the last order was refused; "" if it was not. */
+int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
+
+/* When all refreshes are over that were begun so far, how many folders changed in the last,
+ * or its error: 1 and *ret_changed now, or 0 and wake() is called exactly once, on another
+ * thread and with no lock held.
+ */
+struct refresh_waiter {
+	void (*wake)(struct refresh_waiter *w, int changed);
+	uint64_t turn_;
+	struct refresh_waiter *next_;
+};
+int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
+	DL_MUST_CHECK;
+/* true: w will not be woken any more. */
+bool command_stop_waiting(struct serve *s, struct refresh_waiter *w) DL_MUST_CHECK;

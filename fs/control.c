@@ -1,0 +1,251 @@
+#include "fs/control.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "fs/command.h"
+#include "fs/report.h"
+
+#define KEEP 16                        /* texts of a file that are remembered */
+#define KEEP_BYTES (32 * MiB)          /* and in all, but for the newest two of each */
+#define FRESH_NS CLOCK_S               /* a text that is dear to make may be this old */
+#define SERIAL_SHIFT 8
+
+static int text_order(struct serve *s, struct buf *ret)
+{
+	return engine_order_text(s->engine, false, ret);
+}
+
+static int text_order_next(struct serve *s, struct buf *ret)
+{
+	return engine_order_text(s->engine, true, ret);
+}
+
+static int text_config(struct serve *s, struct buf *ret)
+{
+	return config_print_yaml(s->options->config, ret);
+}
+
+static const struct file {
+	const char *name;
+	int (*make)(struct serve *s, struct buf *ret);
+	bool dear;                     /* as long as the dataset has files */
+} files[] = {
+	{ "config.yaml", text_config, false },
+	{ "metrics", report_metrics, false },
+	{ "order", text_order, true },
+	{ "order.next", text_order_next, true },
+	{ "stats.json", report_json, false },
+};
+#define FILES DL_COUNT(files)
+
+struct text {
+	uint64_t serial;               /* 0: there is none */
+	uint64_t made;
+	int64_t mtime_ns;
+	struct buf bytes;
+};
+
+struct control {
+	struct commands *commands;
+	uint64_t started;
+	int64_t started_wall_ns;
+	struct dl_lock lock;           /* guards what follows */
+	uint64_t serial;               /* of the last text made */
+	struct text texts[FILES][KEEP];        /* newest first */
+};
+
+static int64_t wall_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * (int64_t)CLOCK_S + t.tv_nsec;
+}
+
+int control_start(struct serve *s, struct control **ret)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	r = commands_start(s, &c->commands);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	c->started = clock_now();
+	c->started_wall_ns = wall_ns();
+	dl_lock_init(&c->lock);
+	*ret = c;
+	return 0;
+}
+
+void control_stop(struct control *c)
+{
+	if (!c)
+		return;
+	commands_stop(c->commands);
+	for (size_t i = 0; i < FILES; i++)
+		for (size_t k = 0; k < KEEP; k++)
+			buf_free(&c->texts[i][k].bytes);
+	dl_lock_fini(&c->lock);
+	free(c);
+}
+
+struct commands *control_commands(struct control *c) { return c->commands; }
+uint64_t control_started(const struct control *c) { return c->started; }
+
+/* --- Nodes ----------------------------------------------------------------------------- */
+
+/* 0 is the folder, file i is i + 1; above them the serial number of its text. */
+static node_id node_of(size_t number, uint64_t serial)
+{
+	return CONTROL_NODES | serial << SERIAL_SHIFT | number;
+}
+
+static size_t number_of(node_id node) { return node & ((1u << SERIAL_SHIFT) - 1); }
+static uint64_t serial_of(node_id node) { return (node & ~CONTROL_NODES) >> SERIAL_SHIFT; }
+
+static void fill(const struct control *c, size_t number, const struct text *t, struct attr *ret)
+{
+	int64_t time = t ? t->mtime_ns : c->started_wall_ns;
+
+	*ret = (struct attr){
+		.node = node_of(number, t ? t->serial : 0), .ino = node_of(number, 0),
+		.size = t ? t->bytes.len : number ? 0 : 4096,
+		.mtime_ns = time, .ctime_ns = time,
+		.mode = number ? S_IFREG | 0444 : S_IFDIR | 0555,
+		.uid = getuid(), .gid = getgid(), .nlink = number ? 1 : 2,
+	};
+}
+
+static struct text *find_text(struct control *c, node_id node)
+{
+	size_t number = number_of(node);
+
+	dl_assert_held(&c->lock);
+	for (size_t k = 0; number > 0 && number <= FILES && k < KEEP; k++) {
+		struct text *t = &c->texts[number - 1][k];
+
+		if (t->serial && t->serial == serial_of(node))
+			return t;
+	}
+	return NULL;
+}
+
+/* Forget the oldest, and more of them if they are large. */
+static void make_place(struct text texts[KEEP])
+{
+	size_t bytes = 0;
+
+	buf_free(&texts[KEEP - 1].bytes);
+	memmove(&texts[1], &texts[0], (KEEP - 1) * sizeof(texts[0]));
+	texts[0] = (struct text){ .serial = 0 };
+	for (size_t k = 1; k < KEEP; k++) {
+		bytes += texts[k].bytes.len;
+		if (k == 1 || bytes <= KEEP_BYTES)
+			continue;
+		buf_free(&texts[k].bytes);
+		texts[k].serial = 0;
+	}
+}
+
+static int look_up_file(struct serve *s, size_t i, struct attr *ret)
+{
+	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
+	struct control *c = s->control;
+	int r;
+
+	if (files[i].dear) {
+		DL_HOLD(&c->lock);
+		if (c->texts[i][0].serial && clock_now() < c->texts[i][0].made + FRESH_NS) {
+			fill(c, i + 1, &c->texts[i][0], ret);
+			return 0;
+		}
+	}
+	r = files[i].make(s, &bytes);
+	if (r < 0)
+		return r;
+	DL_HOLD(&c->lock);
+	make_place(c->texts[i]);
+	c->texts[i][0] = (struct text){
+		.serial = ++c->serial, .made = clock_now(), .mtime_ns = wall_ns(),
+		.bytes = buf_take(&bytes),
+	};
+	fill(c, i + 1, &c->texts[i][0], ret);
+	return 0;
+}
+
+int control_lookup(struct serve *s, node_id parent, const char *name, struct attr *ret)
+{
+	if (!control_is(parent)) {
+		if (parent != NODE_ROOT || strcmp(name, CONTROL_FOLDER) != 0)
+			return -ENOENT;
+		fill(s->control, 0, NULL, ret);
+		return 0;
+	}
+	if (number_of(parent) != 0)
+		return -ENOTDIR;
+	if (strcmp(name, "..") == 0)
+		return manifest_attr(s->manifest, NODE_ROOT, ret);
+	if (strcmp(name, ".") == 0) {
+		fill(s->control, 0, NULL, ret);
+		return 0;
+	}
+	for (size_t i = 0; i < FILES; i++)
+		if (strcmp(name, files[i].name) == 0)
+			return look_up_file(s, i, ret);
+	return -ENOENT;
+}
+
+int control_attr(struct serve *s, node_id node, struct attr *ret)
+{
+	struct control *c = s->control;
+	struct text *t;
+
+	if (number_of(node) > FILES)
+		return -ESTALE;
+	DL_HOLD(&c->lock);
+	t = find_text(c, node);
+	if (!t && serial_of(node))
+		return -ESTALE;
+	fill(c, number_of(node), t, ret);
+	return 0;
+}
+
+/* Nothing is made for a listing: the names come with nodes that nobody reads, since each is
+ * looked up again before. */
+int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest_dirent *ret)
+{
+	size_t i = cookie ? (size_t)(cookie - NODE_FILES) : 0;
+
+	if (number_of(folder) != 0)
+		return -ENOTDIR;
+	if (i >= FILES)
+		return 0;
+	ret->name = files[i].name;
+	ret->cookie = NODE_FILES + i + 1;
+	fill(s->control, i + 1, NULL, &ret->attr);
+	return 1;
+}
+
+int control_read(struct serve *s, node_id node, uint64_t offset, size_t size, struct buf *ret)
+{
+	struct control *c = s->control;
+	const struct text *t;
+
+	if (number_of(node) == 0)
+		return -EISDIR;
+	DL_HOLD(&c->lock);
+	t = find_text(c, node);
+	if (!t)
+		return serial_of(node) ? -ESTALE : 0;
+	if (offset >= t->bytes.len)
+		return 0;
+	return buf_append(ret, t->bytes.at + offset, DL_MIN(size, t->bytes.len - (size_t)offset));
+}

@@ -1,0 +1,17 @@
+/* The numbers as text: a JSON object (stats.json) and Prometheus' text format 0.0.4. */
+#pragma once
+#include "fs/serve.h"
+
+struct report {
+	const struct stats *stats;
+	const char *version, *source, *mountpoint, *observe;
+	uint64_t pid, memory, uptime_ns;
+	struct engine_report engine;
+};
+
+int report_print_json(const struct report *r, struct buf *ret) DL_MUST_CHECK;
+int report_print_metrics(const struct report *r, struct buf *ret) DL_MUST_CHECK;
+
+/* Of this server, now.  Waits for the planner, so for milliseconds. */
+int report_json(struct serve *s, struct buf *ret) DL_MUST_CHECK;
+int report_metrics(struct serve *s, struct buf *ret) DL_MUST_CHECK;

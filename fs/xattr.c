@@ -1,0 +1,208 @@
+#include "fs/xattr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/command.h"
+#include "fs/control.h"
+
+#define PREFIX "user.dlfs."
+
+static struct serve *serve_of(fuse_req_t req)
+{
+	struct serve *s = fuse_req_userdata(req);
+
+	stats_add(&s->stats->requests, 1);
+	return s;
+}
+
+/* size 0 asks how much there is. */
+static void reply_value(fuse_req_t req, size_t size, const void *at, size_t len)
+{
+	if (size == 0)
+		fuse_reply_xattr(req, len);
+	else if (size < len)
+		fuse_reply_err(req, ERANGE);
+	else
+		fuse_reply_buf(req, at, len);
+}
+
+static void reply_buf(fuse_req_t req, size_t size, int r, const struct buf *b)
+{
+	if (r < 0)
+		fuse_reply_err(req, -r);
+	else
+		reply_value(req, size, b->at, b->len);
+}
+
+/* --- Asking ---------------------------------------------------------------------------- */
+
+/* A getxattr that waits for a refresh. */
+struct parked {
+	struct refresh_waiter waiter;
+	struct serve *serve;
+	fuse_req_t req;
+	size_t size;
+};
+
+static void reply_changed(fuse_req_t req, size_t size, int changed)
+{
+	char text[16];
+
+	if (changed < 0)
+		fuse_reply_err(req, -changed);
+	else
+		reply_value(req, size, text,
+			    (size_t)snprintf(text, sizeof(text), "%d", changed));
+}
+
+static void on_refreshed(struct refresh_waiter *w, int changed)
+{
+	struct parked *p = dl_container_of(w, struct parked, waiter);
+
+	fuse_req_interrupt_func(p->req, NULL, NULL);   /* waits for one that runs */
+	reply_changed(p->req, p->size, changed);
+	free(p);
+}
+
+/* Who waits was killed, or hit Ctrl-C. */
+static void on_interrupt(fuse_req_t req, void *data)
+{
+	struct parked *p = data;
+
+	if (command_stop_waiting(p->serve, &p->waiter)) {
+		fuse_reply_err(req, EINTR);
+		free(p);
+	}
+}
+
+static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
+{
+	struct parked *p = malloc(sizeof(*p));
+	int changed;
+
+	if (!p) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	*p = (struct parked){ .waiter.wake = on_refreshed, .serve = s, .req = req, .size = size };
+	fuse_req_interrupt_func(req, on_interrupt, p);
+	if (command_await_refresh(s, &p->waiter, &changed) == 1) {
+		fuse_req_interrupt_func(req, NULL, NULL);
+		reply_changed(req, size, changed);
+		free(p);
+	}
+}
+
+static int get_root(struct serve *s, const char *what, struct buf *ret)
+{
+	struct engine_report report;
+
+	if (strcmp(what, "error") == 0)
+		return command_error(s, ret);
+	if (strcmp(what, "order") != 0)
+		return -ENODATA;
+	engine_report(s->engine, &report);
+	return buf_append(ret, report.spec, strlen(report.spec));
+}
+
+static int get_file(struct serve *s, node_id node, const char *what, struct buf *ret)
+{
+	static const char *const places[] = {
+		[WHERE_SOURCE] = "source", [WHERE_MEMORY] = "memory",
+		[WHERE_PAGE_CACHE] = "page-cache",
+	};
+	uint64_t size;
+
+	if (node_is_folder(node) || !manifest_sample(s->manifest, node_sample(node), &size))
+		return -ENODATA;
+	if (strcmp(what, "source-size") == 0)
+		return buf_printf(ret, "%llu", (unsigned long long)size);
+	if (strcmp(what, "state") == 0)
+		return buf_printf(ret, "%s", places[engine_where(s->engine, node_sample(node))]);
+	return -ENODATA;
+}
+
+/* Never ENOSYS: that would end all questions for the life of the mount, ours as well.
+ * EOPNOTSUPP is what makes `ls -l` ask for labels and ACLs once and not for each file. */
+void xattr_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+	struct serve *s = serve_of(req);
+	dl_cleanup(buf_free) struct buf value = BUF_EMPTY;
+	const char *what = name + strlen(PREFIX);
+	int r;
+
+	stats_add(&s->stats->xattr_requests, 1);
+	if (strncmp(name, "user.", strlen("user.")) != 0)
+		r = -EOPNOTSUPP;
+	else if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || control_is(ino))
+		r = -ENODATA;
+	else if (ino == NODE_ROOT && strcmp(what, "refresh") == 0) {
+		get_refresh(req, s, size);
+		return;
+	} else if (ino == NODE_ROOT)
+		r = get_root(s, what, &value);
+	else
+		r = get_file(s, ino, what, &value);
+	reply_buf(req, size, r, &value);
+}
+
+/* The attributes exist for who asks for them; a copy of a file should not have them. */
+void xattr_list(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+	struct serve *s = serve_of(req);
+
+	(void)ino;
+	stats_add(&s->stats->xattr_requests, 1);
+	reply_value(req, size, NULL, 0);
+}
+
+/* --- Telling --------------------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	int (*run)(struct serve *s, const char *value);
+} commands[] = {
+	{ PREFIX "order", command_order },
+	{ PREFIX "epoch", command_epoch },
+};
+
+static int run_command(struct serve *s, const char *name, const char *value)
+{
+	for (size_t i = 0; i < DL_COUNT(commands); i++)
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(s, value);
+	return strcmp(name, PREFIX "refresh") == 0 ? command_refresh(s) : -EROFS;
+}
+
+static bool is_command(const char *name)
+{
+	return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
+}
+
+void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+	       int flags)
+{
+	struct serve *s = serve_of(req);
+	uid_t uid = fuse_req_ctx(req)->uid;
+	dl_cleanup(dl_freep) char *text = NULL;
+	int r = -EROFS;
+
+	(void)flags;
+	if (ino == NODE_ROOT && is_command(name)) {
+		text = strndup(value, size);
+		if (uid != 0 && uid != getuid())
+			r = -EPERM;
+		else
+			r = text ? run_command(s, name, text) : -ENOMEM;
+	}
+	fuse_reply_err(req, -r);
+}
+
+void xattr_remove(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+	(void)serve_of(req);
+	(void)ino;
+	(void)name;
+	fuse_reply_err(req, EROFS);
+}
