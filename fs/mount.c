@@ -52,8 +52,8 @@ static int check_device(char reterr[256])
 	if (fd >= 0)
 		return 0;
 	if (errno == EACCES || errno == EPERM)
-		return refuse(reterr, -errno, "/dev/fuse may not be opened (%s); as root: chmod 666 "
-			      "/dev/fuse; " CONTAINER_CURE, strerror(errno));
+		return refuse(reterr, -errno, "/dev/fuse may not be opened (%s); as root: chmod "
+			      "666 /dev/fuse; " CONTAINER_CURE, strerror(errno));
 	return refuse(reterr, -errno, "there is no /dev/fuse (%s); as root: modprobe fuse; "
 		      CONTAINER_CURE, strerror(errno));
 }

@@ -108,11 +108,11 @@ static int print_version(void)
 static int print_help(void)
 {
 	puts("usage: dlfs COMMAND [ARGUMENT...]\n\n"
-	     "dlfs shows a folder of training data as it is, and has each file in memory when it is\n"
-	     "opened: it knows, or finds out, in which order the files will be read.\n");
+	     "dlfs shows a folder of training data as it is, and has each file in memory when it\n"
+	     "is opened: it knows, or finds out, in which order the files will be read.\n");
 	for (size_t i = 0; i < DL_COUNT(commands); i++)
 		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
-	puts("\n  dlfs COMMAND --help says more; so does dlfs(1).  dlfs --version prints the version.");
+	puts("\n  dlfs COMMAND --help says more; so does dlfs(1).  --version prints the version.");
 	return CLI_OK;
 }
 

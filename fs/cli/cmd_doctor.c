@@ -65,7 +65,8 @@ static int look_at_mounting(void)
 	if (helper && geteuid() != 0)
 		return say(OK, "mounts are made by fusermount3");
 	if (helper)
-		return say(FAIL, "no CAP_SYS_ADMIN; docker run --cap-add SYS_ADMIN --device /dev/fuse");
+		return say(FAIL, "no CAP_SYS_ADMIN; docker run --cap-add SYS_ADMIN --device "
+			   "/dev/fuse");
 	return say(FAIL, "there is no fusermount3; install the package fuse3, or mount as root");
 }
 
@@ -75,7 +76,8 @@ static int look_at_allow_other(void)
 		return say(OK, "root may use allow_other");
 	if (host_user_allow_other())
 		return say(OK, "users may use allow_other");
-	return say(WARN, "no allow_other; write user_allow_other into /etc/fuse.conf if others read");
+	return say(WARN, "no allow_other; write user_allow_other into /etc/fuse.conf if others "
+		   "read");
 }
 
 static int look_at_fanotify(void)
@@ -127,7 +129,8 @@ static int look_at_kernel(void)
 		return say(WARN, "kernel: unknown");
 	if (major > 6 || (major == 6 && minor >= 9))
 		return say(OK, "kernel %.30s: a dead server is replaced unnoticed", u.release);
-	return say(WARN, "kernel %.20s: replacing a dead server ends open files (6.9: not)", u.release);
+	return say(WARN, "kernel %.20s: replacing a dead server ends open files (6.9: not)",
+		   u.release);
 }
 
 static int look_at_uring(void)

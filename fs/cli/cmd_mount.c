@@ -64,12 +64,15 @@ static const struct option long_options[] = {
 /* The file counts first wherever it stands; -o stands after it. */
 static int take_arguments(struct request *q, int argc, char **argv)
 {
-	int option, r = 0;
+	int option = 0, r = 0;
 
 	opterr = 0;
 	for (int round = 0; round < 2; round++) {
 		optind = 0;
-		while (r == 0 && (option = getopt_long(argc, argv, "o:c:f", long_options, NULL)) != -1) {
+		while (r == 0) {
+			option = getopt_long(argc, argv, "o:c:f", long_options, NULL);
+			if (option == -1)
+				break;
 			if (option == '?')
 				return cli_bad_option(&cmd_mount, argv);
 			if (option == 'f')
@@ -107,9 +110,10 @@ static int resolve(struct request *q, const char *key, char **at)
 		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", *at,
 				strerror(-r));
 	if (r == -ENOENT)
-		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s", *at,
-				*at);
-	return cli_fail(CLI_MOUNT_FAILED, "the mount point %s cannot be used: %s", *at, strerror(-r));
+		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s",
+				*at, *at);
+	return cli_fail(CLI_MOUNT_FAILED, "the mount point %s cannot be used: %s", *at,
+			strerror(-r));
 }
 
 /* A list is named relative to where the command was given, and read from elsewhere. */
@@ -139,8 +143,8 @@ static int check_source(const char *source)
 		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", source,
 				strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return cli_fail(CLI_MOUNT_FAILED, "the source %s is a file; give the folder that the "
-				"dataset lies in", source);
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s is a file; give the folder that "
+				"the dataset lies in", source);
 	if (access(source, R_OK | X_OK) < 0)
 		return cli_fail(CLI_MOUNT_FAILED, "the source %s may not be read by this user: %s",
 				source, strerror(errno));
@@ -232,7 +236,8 @@ static int run(const struct request *q, int ready_fd)
 	options.state_file = state_file(c, &state);
 	r = manifest_open(&where, &options.manifest);
 	if (r < 0)
-		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source, strerror(-r));
+		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source,
+				  strerror(-r));
 	r = shared_new(&options.shared);
 	if (r == 0)
 		r = mount_open(c, &mount, text);

@@ -81,7 +81,8 @@ static void print_line(const struct view *now, const struct view *before)
 	double opens = grown(now, before, "opens");
 	char a[32], b[32];
 
-	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  %s at %.0f\n",
+	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  "
+	       "%s at %.0f\n",
 	       opens, percent(grown(now, before, "hits"), opens), grown(now, before, "late"),
 	       view_number(now, "lead"), bytes_text(grown(now, before, "bytes_fetched"), a),
 	       bytes_text(view_number(now, "memory_bytes"), b), view_text(now, "order.spec"),
@@ -175,7 +176,7 @@ const struct command cmd_stats = {
 	.usage = "MOUNTPOINT [--json | --watch]",
 	.summary = "How it is going: hits, late reads, progress through the epoch",
 	.help = "  -j, --json   the numbers as a JSON object\n"
-		"  -w, --watch  each second again, until Ctrl-C; in a pipe: a line of what happened\n"
-		"               in that second\n",
+		"  -w, --watch  each second again, until Ctrl-C; in a pipe: a line of what\n"
+		"               happened in that second\n",
 	.run = run,
 };

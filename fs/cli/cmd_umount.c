@@ -59,7 +59,8 @@ static int say_why(const char *mountpoint, const struct holders *servers, int er
 		return cli_fail(CLI_FAILED, "%s is in use (a process of another user or container, "
 				"or a mount below it); -l takes it away all the same", mountpoint);
 	if (error == -EPERM)
-		return cli_fail(CLI_FAILED, "%s may be unmounted only by who mounted it, and by root",
+		return cli_fail(CLI_FAILED, "%s may be unmounted only by who mounted it, and "
+				"by root",
 				mountpoint);
 	return cli_fail(CLI_FAILED, "cannot unmount %s: %s", mountpoint, strerror(-error));
 }
@@ -73,7 +74,8 @@ static int unmount(const char *mountpoint, const struct host_mount *m, bool lazi
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot look for processes: %s", strerror(-r));
 	if (servers.count == 0 && !host_mount_is_dlfs(m))
-		return cli_fail(CLI_FAILED, "%s is not a dlfs mount but %s; umount(8) takes it away",
+		return cli_fail(CLI_FAILED, "%s is not a dlfs mount but %s; umount(8) takes it "
+				"away",
 				mountpoint, m->type);
 	if (lazily && holders_name_users(mountpoint, &servers, text, sizeof(text)))
 		fprintf(stderr, "dlfs: note: %s was in use by %s, whose open files now fail\n",
@@ -116,8 +118,8 @@ static int run(int argc, char **argv)
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
 	if (r == 0 || strcmp(m.mountpoint, real) != 0)
-		return cli_fail(CLI_FAILED, "nothing is mounted at %s; `findmnt -t fuse.dlfs` lists "
-				"dlfs mounts", real);
+		return cli_fail(CLI_FAILED, "nothing is mounted at %s; `findmnt -t fuse.dlfs` "
+				"lists dlfs mounts", real);
 	return unmount(real, &m, lazily);
 }
 

@@ -108,8 +108,8 @@ static int check_places(const char *source, const char *mountpoint, char reterr[
 		return refuse(reterr, -EINVAL, "%.90s is the source itself; choose another folder "
 			      "to show it at", mountpoint);
 	if (inside)
-		return refuse(reterr, -EINVAL, "%.90s lies inside the source %.90s; choose a folder "
-			      "outside of it", mountpoint, source);
+		return refuse(reterr, -EINVAL, "%.90s lies inside the source %.90s; choose a "
+			      "folder outside of it", mountpoint, source);
 	if (around)
 		return refuse(reterr, -EINVAL, "the source %.80s lies inside %.80s, which would "
 			      "hide it; choose another folder", source, mountpoint);
@@ -159,8 +159,8 @@ static int refuse_mount(const struct host_mount *m, bool nonempty, char reterr[2
 		return refuse(reterr, -EBUSY, "%.80s already shows %.80s; dlfs umount %.60s first",
 			      m->mountpoint, m->source, m->mountpoint);
 	if (m->dead)
-		return refuse(reterr, -ENOTCONN, "%.80s has a dead mount of another program (%.30s);"
-			      " take it away: umount -l %.80s", m->mountpoint, m->type,
+		return refuse(reterr, -ENOTCONN, "%.80s has a dead mount of another program (%.30s)"
+			      "; take it away: umount -l %.80s", m->mountpoint, m->type,
 			      m->mountpoint);
 	if (nonempty)
 		return 0;
@@ -189,8 +189,8 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 		}
 		r = host_unmount(mountpoint, true);
 		if (r < 0)
-			return refuse(reterr, r, "%.100s has a dead dlfs mount that you may not take "
-				      "away; as root: umount -l %.90s", mountpoint, mountpoint);
+			return refuse(reterr, r, "%.100s has a dead dlfs mount that you may not "
+				      "take away; as root: umount -l %.90s", mountpoint, mountpoint);
 	}
 	r = check_folder(mountpoint, reterr);
 	if (r == 0)

@@ -27,7 +27,8 @@ umount_dlfs mnt
 
 # The terminal goes away right after the command.
 if command -v script > /dev/null; then
-	script -qec "$(printf '%q mount src mnt' "$DLFS")" /dev/null < /dev/null > out || fail "under script: $(cat out)"
+	script -qec "$(printf '%q mount src mnt' "$DLFS")" /dev/null < /dev/null > out ||
+		fail "under script: $(cat out)"
 	[ "$(cat mnt/file)" = 1 ] || fail "a hang-up ended the mount"
 	umount_dlfs mnt
 fi
