@@ -4,6 +4,11 @@
 
 #define BITS 64
 
+static struct scale scale_of(const struct follow *f)
+{
+	return (struct scale){ f->course.sequence->n, f->course.sequence->step };
+}
+
 static size_t words_of(uint32_t length)
 {
 	return (length + BITS - 1) / BITS;
@@ -75,6 +80,20 @@ static void mark(struct follow *f, uint32_t position)
 	}
 }
 
+/* A reader that agrees and has no lane near the front has passed it: it was resumed beyond, or
+ * opens were lost, or a rank is elsewhere.  What is left behind is not waited for. */
+static void pass_by(struct follow *f)
+{
+	struct course *c = &f->course;
+	uint32_t low = score_lowest_lately(&f->score), room = 2 * (c->reach - low) + 64;
+
+	if (f->opened_count % 32 != 0 || f->judged < 32 || !follow_alive(f) ||
+	    low < c->front + room)
+		return;
+	c->front = low - room;
+	advance_front(f);
+}
+
 /* Of the positions that have this index: one that continues a lane, else the lowest that is
  * still to come; POSITION_NONE: all are behind. */
 static uint32_t expected(const struct follow *f, uint32_t index)
@@ -85,7 +104,7 @@ static uint32_t expected(const struct follow *f, uint32_t index)
 	     p = positions_following(&f->positions, p)) {
 		if (p < f->course.front || opened_at(f, p))
 			continue;
-		if (score_continues(&f->score, p, f->course.sequence->n))
+		if (score_continues(&f->score, p, scale_of(f)))
 			return p;
 		if (lowest == POSITION_NONE)
 			lowest = p;
@@ -103,6 +122,15 @@ static bool opened_lately(const struct follow *f, uint32_t index)
 	return false;
 }
 
+/* The position before was opened, perhaps so long ago that its lane is forgotten. */
+static bool goes_on(const struct follow *f, uint32_t position)
+{
+	uint32_t step = f->course.sequence->step;
+
+	return position >= step && position - step >= f->course.front &&
+	       position < f->course.reach && opened_at(f, position - step);
+}
+
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position)
 {
 	uint32_t p = expected(f, index);
@@ -114,7 +142,9 @@ enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_
 	if (p == POSITION_NONE || p >= f->course.reach + TRACKER_SPREAD)
 		return FOLLOW_ELSEWHERE;
 	*ret_position = p;
-	return score_continues(&f->score, p, f->course.sequence->n) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
+	if (score_succeeds(&f->score, p, scale_of(f)) || goes_on(f, p))
+		return FOLLOW_SUCCEEDS;
+	return score_continues(&f->score, p, scale_of(f)) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
 }
 
 static void agree(struct follow *f, bool agrees)
@@ -141,9 +171,10 @@ static void remember_pid(struct follow *f, uint32_t pid)
 
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
-	agree(f, score_continues(&f->score, position, f->course.sequence->n));
-	score_open(&f->score, position, f->course.sequence->n);
+	agree(f, score_continues(&f->score, position, scale_of(f)));
+	score_open(&f->score, position, scale_of(f));
 	mark(f, position);
+	pass_by(f);
 	remember_pid(f, pid);
 	f->course.last_open = now;
 	f->course.pid = pid;
@@ -170,6 +201,11 @@ void follow_jump(struct follow *f, uint32_t position)
 bool follow_refuted(const struct follow *f)
 {
 	return f->judged == FOLLOW_WINDOW && __builtin_popcountll(f->agreed) < FOLLOW_WINDOW / 4;
+}
+
+bool follow_doubtful(const struct follow *f)
+{
+	return f->judged >= 16 && __builtin_popcountll(f->agreed & 0xffff) <= 4;
 }
 
 bool follow_alive(const struct follow *f)

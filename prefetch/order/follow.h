@@ -22,7 +22,8 @@ struct follow {
 
 /* What an open of an index would be. */
 enum follow_verdict {
-	FOLLOW_CONTINUES,              /* right after one of the last: certainly this job's */
+	FOLLOW_SUCCEEDS,               /* right after one of the last: certainly this job's */
+	FOLLOW_CONTINUES,              /* close to one of the last */
 	FOLLOW_WITHIN,                 /* in the window, not opened yet */
 	FOLLOW_AGAIN,                  /* opened a moment ago: a program that opens twice */
 	FOLLOW_ELSEWHERE,              /* of the sequence, but not expected now */
@@ -35,7 +36,7 @@ int follow_new(struct list *list, struct sequence *sequence, const struct epoch 
 void follow_free(struct follow *f);
 static inline void follow_freep(struct follow **f) { follow_free(*f); }
 
-/* *ret_position is set for CONTINUES and WITHIN. */
+/* *ret_position is set for SUCCEEDS, CONTINUES and WITHIN. */
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
@@ -44,6 +45,8 @@ bool follow_knows(const struct follow *f, uint32_t pid);
 void follow_jump(struct follow *f, uint32_t position);
 /* Fewer than a quarter of the last opens continued a lane: this is not what is read. */
 bool follow_refuted(const struct follow *f);
+/* Nearly none of the last 16 opens continued a lane: that one lies in the window means little. */
+bool follow_doubtful(const struct follow *f);
 /* Its readers are at work: at least a quarter of what was judged agreed. */
 bool follow_alive(const struct follow *f);
 bool follow_finished(const struct follow *f);

@@ -69,23 +69,28 @@ void hypotheses_next(struct tracker *t)
 		add(t, t->nexts, &t->next_count, NEXTS, main->course.list, &rules[i]);
 }
 
-bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sample_id id)
+bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, bool anywhere,
+		     sample_id id)
 {
 	bool continued = false;
 
 	for (size_t i = 0; i < count; i++) {
 		struct hypothesis *h = &at[i];
+		struct scale scale = { h->head->n, h->head->step };
 		uint32_t index, p;
 
 		if (!list_index(h->list, id, &index))
 			continue;
 		p = positions_first(&h->positions, index);
 		if (h->score.bits <= 0.0f) {            /* it starts anew */
-			h->score.lanes = 0;
+			if (anywhere)
+				score_restart(&h->score);
+			else
+				h->score.lanes = 0;
 			h->since = t->opens - 1;
 		}
-		continued |= score_continues(&h->score, p, h->head->n);
-		score_open(&h->score, p, h->head->n);
+		continued |= score_continues(&h->score, p, scale);
+		score_open(&h->score, p, scale);
 	}
 	return continued;
 }
@@ -152,11 +157,12 @@ static struct score score_recent(struct tracker *t, struct list *list, const str
 		uint32_t index;
 
 		if (s.bits <= 0.0f) {
-			s.lanes = 0;
+			score_restart(&s);
 			*ret_since = from;
 		}
 		if (list_index(list, t->recent[from % RECENT].id, &index))
-			score_open(&s, positions_first(positions, index), q->n);
+			score_open(&s, positions_first(positions, index),
+				   (struct scale){ q->n, q->step });
 	}
 	return s;
 }
@@ -174,7 +180,7 @@ bool search_deep(struct tracker *t)
 	s = score_recent(t, h->list, q, &positions, &since);
 	if (s.bits < SCORE_BELIEVED || s.lanes == 0)
 		return false;
-	if (follow_from(t, h->list, &h->rule, since, score_lowest(&s), &t->jobs[0]) < 0)
+	if (follow_from(t, h->list, &h->rule, since, score_start(&s), &t->jobs[0]) < 0)
 		return false;
 	t->job_count = 1;
 	return true;

@@ -27,14 +27,14 @@ static bool near_counts(const struct score *s, uint32_t n)
 
 /* The lane that this position goes on with: its tail is right before, or else, where that
  * means something, close by: workers with small batches overtake each other. */
-static unsigned lane_of(const struct score *s, uint32_t position, uint32_t n)
+static unsigned lane_of(const struct score *s, uint32_t position, struct scale scale)
 {
 	unsigned i;
 
 	for (i = 0; i < s->lanes; i++)
-		if (s->tails[i] + 1 == position)
+		if (s->tails[i] + scale.step == position)
 			return i;
-	if (!near_counts(s, n))
+	if (!near_counts(s, scale.n))
 		return s->lanes;
 	for (i = 0; i < s->lanes; i++)
 		if (s->tails[i] + NEAR >= position && position + NEAR >= s->tails[i] &&
@@ -43,18 +43,27 @@ static unsigned lane_of(const struct score *s, uint32_t position, uint32_t n)
 	return s->lanes;
 }
 
-bool score_continues(const struct score *s, uint32_t position, uint32_t n)
+bool score_continues(const struct score *s, uint32_t position, struct scale scale)
 {
 	if (position == POSITION_NONE)
 		return false;
-	return lane_of(s, position, n) < s->lanes || (s->lanes == 0 && position == 0);
+	return position < scale.step || lane_of(s, position, scale) < s->lanes;
 }
 
-static float worth(const struct score *s, unsigned lane, uint32_t position, uint32_t n)
+bool score_succeeds(const struct score *s, uint32_t position, struct scale scale)
 {
-	float chance = (float)DL_MAX(s->lanes, 1u) / (float)DL_MAX(n, 1u);
+	unsigned lane = position == POSITION_NONE ? s->lanes : lane_of(s, position, scale);
 
-	if (lane < s->lanes && s->tails[lane] + 1 != position)
+	return position < scale.step ||
+	       (lane < s->lanes && s->tails[lane] + scale.step == position);
+}
+
+static float worth(const struct score *s, unsigned lane, uint32_t position,
+		   struct scale scale)
+{
+	float chance = (float)(s->lanes + 1) / (float)DL_MAX(scale.n, 1u);
+
+	if (lane < s->lanes && s->tails[lane] + scale.step != position)
 		chance *= 2.0f * NEAR_WIDTH;
 	return log2_about(DL_MAX(1.0f / chance, 1.0f));
 }
@@ -67,34 +76,59 @@ static bool is_tail(const struct score *s, uint32_t position)
 	return false;
 }
 
-void score_open(struct score *s, uint32_t position, uint32_t n)
+void score_open(struct score *s, uint32_t position, struct scale scale)
 {
+	uint32_t run;
 	unsigned lane;
 
 	if (is_tail(s, position))              /* opened again */
 		return;
-	if (!score_continues(s, position, n))
+	if (!score_continues(s, position, scale))
 		s->bits = DL_MAX(s->bits - SCORE_MISS, 0.0f);
 	if (position == POSITION_NONE)
 		return;
-	lane = lane_of(s, position, n);
-	if (score_continues(s, position, n))
-		s->bits += worth(s, lane, position, n);
+	lane = lane_of(s, position, scale);
+	if (score_continues(s, position, scale))
+		s->bits += worth(s, lane, position, scale);
 	if (lane == s->lanes) {                /* a new lane; the oldest makes room */
 		s->lanes = DL_MIN(s->lanes + 1, (unsigned)SCORE_LANES);
 		lane = s->lanes - 1;
+		run = 0;
 	} else {
 		position = DL_MAX(position, s->tails[lane]);
+		run = s->runs[lane] + 1;
 	}
 	memmove(&s->tails[1], &s->tails[0], lane * sizeof(s->tails[0]));
+	memmove(&s->moved[1], &s->moved[0], lane * sizeof(s->moved[0]));
+	memmove(&s->runs[1], &s->runs[0], lane * sizeof(s->runs[0]));
+	s->runs[0] = run;
 	s->tails[0] = position;
+	s->moved[0] = ++s->opens;
 }
 
-uint32_t score_lowest(const struct score *s)
+void score_restart(struct score *s)
+{
+	s->lanes = DL_MIN(s->lanes, 4u);
+}
+
+uint32_t score_start(const struct score *s)
+{
+	uint32_t lowest = UINT32_MAX;
+
+	for (unsigned i = 0; i < s->lanes; i++) {
+		uint32_t begin = s->tails[i] > s->runs[i] ? s->tails[i] - s->runs[i] : 0;
+
+		if (s->runs[i] > 0)
+			lowest = DL_MIN(lowest, begin);
+	}
+	return lowest == UINT32_MAX ? 0 : lowest;
+}
+
+uint32_t score_lowest_lately(const struct score *s)
 {
 	uint32_t lowest = s->tails[0];
 
-	for (unsigned i = 1; i < s->lanes; i++)
+	for (unsigned i = 1; i < s->lanes && s->opens - s->moved[i] < 64; i++)
 		lowest = DL_MIN(lowest, s->tails[i]);
 	return lowest;
 }

@@ -17,12 +17,25 @@
 
 struct score {
 	uint32_t tails[SCORE_LANES];   /* most recent first */
+	uint32_t moved[SCORE_LANES];   /* the open that moved the lane last */
+	uint32_t runs[SCORE_LANES];    /* how often the lane went on */
+	uint32_t opens;
 	unsigned lanes;
 	float bits;
 };
 
-/* position: where the sequence has what was opened; POSITION_NONE: nowhere.  n: of how many. */
-void score_open(struct score *s, uint32_t position, uint32_t n);
-/* Would this position continue a lane? */
-bool score_continues(const struct score *s, uint32_t position, uint32_t n);
-uint32_t score_lowest(const struct score *s);  /* tail; lanes > 0 */
+/* n: of how many samples; step: from one position of a reader to its next. */
+struct scale {
+	uint32_t n, step;
+};
+/* position: where the sequence has what was opened; POSITION_NONE: nowhere. */
+void score_open(struct score *s, uint32_t position, struct scale scale);
+/* Would this position continue a lane, and exactly? */
+bool score_continues(const struct score *s, uint32_t position, struct scale scale);
+bool score_succeeds(const struct score *s, uint32_t position, struct scale scale);
+/* While there is no evidence only the newest lanes are kept: any of them may be the start. */
+void score_restart(struct score *s);
+/* Where the lowest lane that went on began (0: none did). */
+uint32_t score_start(const struct score *s);
+/* The lowest tail of the lanes that the last 64 opens moved; lanes > 0. */
+uint32_t score_lowest_lately(const struct score *s);

@@ -17,6 +17,7 @@ struct sequence *sequence_new(uint32_t length, uint32_t n)
 	s->refs = 1;
 	s->length = length;
 	s->n = n;
+	s->step = 1;
 	return s;
 }
 
@@ -77,6 +78,7 @@ static int distribute(const struct order_spec *s, const struct epoch *e, struct 
 
 	if (!p)
 		return -ENOMEM;
+	q->step = h.ranks;
 	start(e, &g);
 	torch_randperm(&g, q->n, p);
 	for (uint32_t i = 0; i < q->length; i++)

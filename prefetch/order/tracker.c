@@ -6,6 +6,7 @@
 #include "prefetch/order/tracker_internal.h"
 
 #define JOB_AGE (30 * CLOCK_S)
+#define SECOND_OPENS 4u                 /* without these it is no second job */
 #define WALK_AGE (600 * CLOCK_S)
 
 int tracker_new(struct tracker **ret)
@@ -121,6 +122,21 @@ enum given {
 	GIVEN_PERHAPS, GIVEN_SURELY,
 };
 
+/* Give the open to the one whose last opens it succeeds, if there is one. */
+static bool give_successor(struct follow **at, size_t count, const struct seen *s)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t index, p;
+
+		if (!list_index(at[i]->course.list, s->id, &index) ||
+		    follow_judge(at[i], index, &p) != FOLLOW_SUCCEEDS)
+			continue;
+		follow_take(at[i], p, s->pid, s->time);
+		return true;
+	}
+	return false;
+}
+
 /* Give the open to the job or walk that it fits best: one whose process it is, or that it
  * continues, before one in whose window it merely lies. */
 static enum given give(struct follow **at, size_t count, const struct seen *s, bool *ret_listed)
@@ -139,9 +155,10 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 		*ret_listed = true;
 		v = follow_judge(f, index, &p);
 		again |= v == FOLLOW_AGAIN;
-		if (v == FOLLOW_CONTINUES || (v == FOLLOW_WITHIN && follow_knows(f, s->pid))) {
+		if (v == FOLLOW_SUCCEEDS || v == FOLLOW_CONTINUES ||
+		    (v == FOLLOW_WITHIN && follow_knows(f, s->pid))) {
 			follow_take(f, p, s->pid, s->time);
-			return v == FOLLOW_CONTINUES ? GIVEN_SURELY : GIVEN_PERHAPS;
+			return v == FOLLOW_WITHIN ? GIVEN_PERHAPS : GIVEN_SURELY;
 		}
 		if (v == FOLLOW_WITHIN && !within) {
 			within = f;
@@ -159,6 +176,11 @@ static bool same_rule(const struct epoch *a, const struct epoch *b)
 	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip;
 }
 
+static bool nearly_done(const struct follow *f)
+{
+	return f->course.reach >= f->course.sequence->length / 10 * 9;
+}
+
 /* The next epoch has begun: the old one's stragglers are few and are let go. */
 static void roll_over(struct tracker *t, const struct hypothesis *h)
 {
@@ -173,7 +195,7 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 
 static bool score_nexts(struct tracker *t, const struct seen *s)
 {
-	bool continued = hypotheses_open(t, t->nexts, t->next_count, s->id);
+	bool continued = hypotheses_open(t, t->nexts, t->next_count, false, s->id);
 	const struct hypothesis *best = hypotheses_best(t->nexts, t->next_count);
 	const struct follow *main = t->jobs[0];
 
@@ -182,24 +204,49 @@ static bool score_nexts(struct tracker *t, const struct seen *s)
 	/* The same order from its beginning while the main job is in the midst of it is another
 	 * job, not the next epoch. */
 	if (same_rule(&best->rule, &main->rule) && follow_alive(main) &&
-	    main->course.reach < main->course.sequence->length / 10 * 9)
+	    !nearly_done(main))
 		return continued;
 	roll_over(t, best);
 	return true;
+}
+
+/* Somebody is there already: these opens are his, or were lost to him. */
+static bool occupied(const struct tracker *t, uint32_t position)
+{
+	for (size_t i = 0; i < t->job_count; i++) {
+		const struct course *c = &t->jobs[i]->course;
+
+		if (same_rule(&t->jobs[i]->rule, &t->jobs[0]->rule) && follow_alive(t->jobs[i]) &&
+		    position + FOLLOW_WINDOW >= c->front && position <= c->reach + FOLLOW_WINDOW)
+			return true;
+	}
+	return false;
 }
 
 /* The main sequence at another place: a resumed job, or a second one. */
 static void move_main(struct tracker *t)
 {
 	struct follow *main = t->jobs[0], *f;
-	uint32_t from = score_lowest(&t->elsewhere);
+	uint32_t from = score_start(&t->elsewhere);
 	bool second = follow_alive(main) && main->opened_count > FOLLOW_WINDOW;
 
-	if (second && t->job_count == JOBS)
+	/* From the beginning while the main job is at its end: the same order again (a forgotten
+	 * set_epoch), which is among the next epochs. */
+	if (from < FOLLOW_WINDOW && nearly_done(main)) {
+		t->elsewhere = (struct score){ 0 };
 		return;
-	if (follow_from(t, main->course.list, &main->rule, t->elsewhere_since, from, &f) < 0)
+	}
+	if (second && (t->job_count == JOBS || occupied(t, from))) {
+		t->elsewhere = (struct score){ 0 };
+		return;
+	}
+	if (follow_from(t, main->course.list, &main->rule, t->opens, from, &f) < 0)
 		return;
 	t->elsewhere = (struct score){ 0 };
+	if (second && (f->opened_count < SECOND_OPENS || occupied(t, f->course.reach))) {
+		follow_free(f);
+		return;
+	}
 	if (second) {
 		t->jobs[t->job_count++] = f;
 		return;
@@ -213,19 +260,18 @@ static void move_main(struct tracker *t)
 static bool score_elsewhere(struct tracker *t, const struct seen *s)
 {
 	const struct follow *main = t->jobs[0];
+	struct scale scale = { main->course.sequence->n, main->course.sequence->step };
 	uint32_t index, p;
 	bool continued;
 
 	if (!list_index(main->course.list, s->id, &index))
 		return false;
-	if (t->elsewhere.bits <= 0.0f) {
-		t->elsewhere.lanes = 0;
-		t->elsewhere_since = t->opens - 1;
-	}
+	if (t->elsewhere.bits <= 0.0f)
+		score_restart(&t->elsewhere);
 	p = positions_first(&main->positions, index);
 	continued = t->elsewhere.lanes > 0 &&
-		score_continues(&t->elsewhere, p, main->course.sequence->n);
-	score_open(&t->elsewhere, p, main->course.sequence->n);
+		score_continues(&t->elsewhere, p, scale);
+	score_open(&t->elsewhere, p, scale);
 	if (t->elsewhere.bits >= SCORE_BELIEVED)
 		move_main(t);
 	return continued;
@@ -234,14 +280,14 @@ static bool score_elsewhere(struct tracker *t, const struct seen *s)
 static void start_walk(struct tracker *t, size_t list)
 {
 	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
-	uint32_t from = score_lowest(&t->walking[list]);
+	uint32_t from = score_start(&t->walking[list]);
 	struct follow *f;
 
 	if (t->walk_count == WALKS) {
 		follow_free(t->walks[0]);
 		memmove(&t->walks[0], &t->walks[1], --t->walk_count * sizeof(t->walks[0]));
 	}
-	if (follow_from(t, t->lists[list], &rule, t->walking_since[list], from, &f) < 0)
+	if (follow_from(t, t->lists[list], &rule, t->opens, from, &f) < 0)
 		return;
 	f->course.sequential = true;
 	t->walks[t->walk_count++] = f;
@@ -254,16 +300,15 @@ static bool score_walks(struct tracker *t, const struct seen *s)
 
 	for (size_t i = 0; i < t->list_count; i++) {
 		struct score *score = &t->walking[i];
+		struct scale scale = { list_count(t->lists[i]), 1 };
 		uint32_t index;
 
 		if (!list_index(t->lists[i], s->id, &index))
 			continue;
-		if (score->bits <= 0.0f) {
-			score->lanes = 0;
-			t->walking_since[i] = t->opens - 1;
-		}
-		continued |= score->lanes > 0 && score_continues(score, index, list_count(t->lists[i]));
-		score_open(score, index, list_count(t->lists[i]));
+		if (score->bits <= 0.0f)
+			score_restart(score);
+		continued |= score->lanes > 0 && score_continues(score, index, scale);
+		score_open(score, index, scale);
 		if (score->bits >= SCORE_BELIEVED) {
 			start_walk(t, i);
 			return true;
@@ -277,7 +322,7 @@ static void search(struct tracker *t, const struct seen *s)
 	const struct hypothesis *best;
 	struct follow *f;
 
-	hypotheses_open(t, t->firsts, t->first_count, s->id);
+	hypotheses_open(t, t->firsts, t->first_count, true, s->id);
 	best = hypotheses_best(t->firsts, t->first_count);
 	if (best && follow_from(t, best->list, &best->rule, best->since, 0, &f) == 0)
 		start_main(t, f);
@@ -328,6 +373,12 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 	if (t->spec.kind == ORDER_NONE)
 		return TRACKER_STRANGE;
 	t->recent[t->opens++ % RECENT] = s;
+	if (give_successor(t->jobs, t->job_count, &s) ||
+	    give_successor(t->walks, t->walk_count, &s)) {
+		t->recent[(t->opens - 1) % RECENT].taken = true;
+		restart_finished_walks(t);
+		return TRACKER_FITS;
+	}
 	taken = give(t->jobs, t->job_count, &s, &listed);
 	t->recent[(t->opens - 1) % RECENT].taken = taken >= GIVEN_PERHAPS;
 	if (taken == GIVEN_SURELY)
@@ -345,7 +396,8 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 	}
 	expected |= score_walks(t, &s);
 	if (taken)
-		return TRACKER_FITS;
+		return taken == GIVEN_PERHAPS && follow_doubtful(t->jobs[0]) ? TRACKER_MISPREDICTED
+									     : TRACKER_FITS;
 	if (!expected && listed)
 		miss_all(t, id);
 	if (t->job_count > 0)
@@ -354,6 +406,17 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 }
 
 /* --- The rest ------------------------------------------------------------------------- */
+
+/* A search makes whole sequences: about a hundredth of what reading costs, and less at first. */
+static uint64_t deep_pause(const struct tracker *t)
+{
+	uint64_t total = 0, pause;
+
+	for (size_t i = 0; i < t->first_count; i++)
+		total += t->firsts[i].head->n;
+	pause = DL_MIN(t->opens, total / 1000);
+	return DL_MAX(pause, (uint64_t)64);
+}
 
 bool tracker_work(struct tracker *t)
 {
@@ -369,7 +432,7 @@ bool tracker_work(struct tracker *t)
 		return false;
 	if (t->deep_next == t->first_count && t->opens >= t->deep_at) {
 		t->deep_next = 0;
-		t->deep_at = t->opens + DL_MIN(t->opens, (uint64_t)1024);
+		t->deep_at = t->opens + deep_pause(t);
 	}
 	if (t->deep_next == t->first_count)
 		return false;
@@ -404,64 +467,4 @@ void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid))
 	age(t->jobs, &t->job_count, 1, now, JOB_AGE, alive);
 	/* A validation loader's workers end with each epoch, and come again. */
 	age(t->walks, &t->walk_count, 0, now, WALK_AGE, always);
-}
-
-size_t tracker_courses(const struct tracker *t, const struct course **ret)
-{
-	struct course *to = ((struct tracker *)t)->courses;
-	size_t count = 0;
-
-	for (size_t i = 0; i < t->job_count; i++)
-		to[count++] = t->jobs[i]->course;
-	for (size_t i = 0; i < t->walk_count; i++)
-		to[count++] = t->walks[i]->course;
-	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++)
-		to[count++] = (struct course){
-			.list = t->firsts[i].list, .sequence = t->firsts[i].head,
-			.positions = &t->firsts[i].positions,
-			.opened = t->nothing, .epoch = t->firsts[i].rule.number,
-			.provisional = true,
-		};
-	*ret = to;
-	return count;
-}
-
-enum tracker_state tracker_state(const struct tracker *t)
-{
-	if (t->job_count == 0)
-		return t->first_count || t->spec.kind == ORDER_AUTO ? TRACKER_SEARCHING
-								    : TRACKER_NONE;
-	return __builtin_popcountll(t->jobs[0]->agreed) >= 8 ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
-}
-
-const struct course *tracker_main(const struct tracker *t)
-{
-	return t->job_count ? &t->jobs[0]->course : NULL;
-}
-
-int tracker_describe(const struct tracker *t, struct buf *ret)
-{
-	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
-	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
-
-	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {
-		const struct follow *f = i < t->job_count ? t->jobs[i] : t->walks[i - t->job_count];
-		const struct course *c = &f->course;
-
-		r = order_describe(&t->spec, &f->rule, ret);
-		if (r == 0)
-			r = buf_printf(ret, "; epoch %llu, position %u of %u, %u of the last %u "
-				       "opens went on where one had been\n",
-				       (unsigned long long)c->epoch, c->front, c->sequence->length,
-				       (unsigned)__builtin_popcountll(f->agreed), f->judged);
-	}
-	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
-		r = buf_printf(ret, "perhaps: ");
-		if (r == 0)
-			r = order_describe(&t->spec, &t->firsts[i].rule, ret);
-		if (r == 0)
-			r = buf_printf(ret, "; %.0f bits of evidence\n",
-				       (double)t->firsts[i].score.bits);
-	}
-	return r;
 }

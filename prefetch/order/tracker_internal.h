@@ -43,11 +43,9 @@ struct tracker {
 	struct follow *jobs[JOBS];             /* of the told order; [0] is the main one */
 	size_t job_count;
 	struct score elsewhere;                /* positions anywhere in jobs[0]'s sequence */
-	uint64_t elsewhere_since;
 	struct follow *walks[WALKS];           /* read in listing order */
 	size_t walk_count;
 	struct score walking[LISTS];           /* of each list, index = position */
-	uint64_t walking_since[LISTS];
 
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
@@ -64,8 +62,10 @@ int epoch_sequence(const struct tracker *t, struct list *list, const struct epoc
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
 void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */
 void hypotheses_clear(struct hypothesis *at, size_t *count);
-/* true: the open continued a lane of one of them. */
-bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, sample_id id);
+/* true: the open continued a lane of one of them.  anywhere: they may be read from their
+ * middle on; else the first evidence is their beginning. */
+bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, bool anywhere,
+		     sample_id id);
 /* The one that is believed now, or NULL. */
 struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
 

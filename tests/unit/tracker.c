@@ -138,8 +138,8 @@ static bool loader_step(struct loader *l, struct stage *s, uint32_t *ret_positio
 	chosen = random_below(s, with_work);
 	for (worker = 0; !has_work(l, worker) || chosen-- > 0; worker++)
 		;
-	*ret_position = l->from + (worker + l->workers * (l->done[worker] / l->batch)) * l->batch +
-			l->done[worker] % l->batch;
+	*ret_position = l->done[worker] % l->batch + l->from +
+			(worker + l->workers * (l->done[worker] / l->batch)) * l->batch;
 	*ret_pid = l->pid ? l->pid + worker : 0;
 	l->done[worker]++;
 	return true;
@@ -257,4 +257,348 @@ Test(tracker, follows_the_script_with_the_told_seed, .timeout = 100)
 		cr_assert_eq(tracker_state(s.tracker), TRACKER_CONFIRMED, "%s", c->why);
 		stage_close(&s);
 	}
+}
+
+/* --- Other things that happen --------------------------------------------------------- */
+
+static void read_all(struct stage *s, const struct sequence *q, uint32_t from, uint32_t to,
+		     unsigned workers, uint32_t pid)
+{
+	struct loader l = { .sequence = q, .from = from, .to = to, .workers = workers,
+			    .batch = 16, .pid = pid };
+
+	while (loader_open(&l, s))
+		;
+}
+
+static const struct course *main_course(const struct stage *s, const struct sequence *q)
+{
+	const struct course *c = tracker_main(s->tracker);
+
+	cr_assert_not_null(c, "nothing is followed, of %u samples after %u opens", s->list.count,
+			   s->opens);
+	cr_assert(same(c->sequence, q), "another order is followed");
+	return c;
+}
+
+static void expect_misses(const struct stage *s, uint32_t most, const char *why)
+{
+	cr_assert_leq(s->opens - s->verdicts[TRACKER_FITS], most, "%s: %u of %u fit", why,
+		      s->verdicts[TRACKER_FITS], s->opens);
+}
+
+Test(tracker, resumes_in_mid_epoch)
+{
+	static const struct { uint32_t n, from; const char *spec; unsigned workers; } cases[] = {
+		{ 4000, 2400, "torch-distributed:seed=11,world=1", 2 },
+		{ 4000, 2400, "torch:seed=7", 4 },
+		{ 300, 150, "torch:seed=7", 2 },
+		{ 60000, 50000, "torch:seed=7", 0 },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(cases); i++) {
+		uint32_t n = cases[i].n;
+		bool torch = strcmp(cases[i].spec, "torch:seed=7") == 0;
+		dl_cleanup(sequence_unrefp) struct sequence *q =
+			torch ? epoch_of(PLAIN, n, 0) : torch_sequence(n, 11, 0);
+		dl_cleanup(sequence_unrefp) struct sequence *after =
+			torch ? epoch_of(PLAIN, n, 1) : torch_sequence(n, 12, 0);
+		struct stage s;
+
+		stage_open(&s, cases[i].spec, n, NULL);
+		read_all(&s, q, cases[i].from, n, cases[i].workers, 50);
+		/* Few samples: what was left behind is not told from what is late. */
+		cr_assert(n == 300 || main_course(&s, q)->front == n, "%s, %u of %u: front %u",
+			  cases[i].spec, cases[i].from, n, main_course(&s, q)->front);
+		cr_assert_eq(main_course(&s, q)->reach, n);
+		expect_misses(&s, 100, cases[i].spec);
+		forget_verdicts(&s);
+		read_all(&s, after, 0, n, cases[i].workers, 60);
+		cr_assert_eq(main_course(&s, after)->epoch, 1u);
+		expect_misses(&s, 16, "the next epoch");
+		stage_close(&s);
+	}
+}
+
+Test(tracker, an_abandoned_epoch_is_left)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *first = epoch_of(PLAIN, 1000, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *second = epoch_of(PLAIN, 1000, 1);
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 1000, NULL);
+	read_all(&s, first, 0, 64, 2, 50);
+	read_all(&s, second, 0, 1000, 2, 60);
+	cr_assert_eq(main_course(&s, second)->epoch, 1u);
+	expect_misses(&s, 32, "two epochs");
+	stage_close(&s);
+}
+
+Test(tracker, two_ranks_and_a_forgotten_set_epoch)
+{
+	for (int forgotten = 0; forgotten < 2; forgotten++) {
+		struct stage s;
+
+		stage_open(&s, "torch-distributed:seed=5,world=2", 800, NULL);
+		for (uint32_t e = 0; e < 3; e++) {
+			dl_cleanup(sequence_unrefp) struct sequence *q =
+				torch_sequence(800, forgotten ? 5 : 5 + e, 0);
+			struct sequence *of[2] = {
+				sequence_new(400, 800), sequence_new(400, 800) };
+			struct loader l[2];
+			bool more = true;
+
+			for (uint32_t r = 0; r < 2; r++) {
+				for (uint32_t i = 0; i < 400; i++)
+					of[r]->at[i] = q->at[2 * i + r];
+				l[r] = (struct loader){ .sequence = of[r], .to = 400, .workers = 2,
+							.batch = 16, .pid = 50 + 20 * e + 10 * r };
+			}
+			forget_verdicts(&s);
+			while (more) {
+				more = loader_open(&l[0], &s);
+				more |= loader_open(&l[1], &s);
+			}
+			sequence_unref(of[0]);
+			sequence_unref(of[1]);
+			cr_assert_eq(main_course(&s, q)->epoch, e);
+			cr_assert_eq(main_course(&s, q)->front, 800u, "epoch %u: front %u", e,
+				     main_course(&s, q)->front);
+			expect_misses(&s, 40, forgotten ? "forgotten" : "called");
+		}
+		stage_close(&s);
+	}
+}
+
+Test(tracker, two_jobs_apart)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 5000, 0);
+	struct loader one = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 50 };
+	struct loader two = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 60 };
+	const struct course *c;
+	struct stage s;
+	size_t count, ahead = 0;
+
+	stage_open(&s, "torch:seed=7", 5000, NULL);
+	for (int i = 0; i < 1000; i++)
+		loader_open(&one, &s);
+	for (int i = 0; i < 2000; i++) {
+		loader_open(&one, &s);
+		loader_open(&two, &s);
+	}
+	count = tracker_courses(s.tracker, &c);
+	for (size_t i = 0; i < count; i++) {
+		cr_assert(same(c[i].sequence, q));
+		if (c[i].reach >= 1990 && c[i].front <= 2010)
+			ahead++;
+		if (c[i].reach >= 2990 && c[i].front <= 3010 && c[i].front > 2900)
+			ahead++;
+	}
+	cr_assert_eq(ahead, 2u, "%zu courses", count);
+	expect_misses(&s, 60, "both jobs");
+	stage_close(&s);
+}
+
+Test(tracker, a_wrong_order_is_noticed_and_the_right_one_found_again)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *right = epoch_of(PLAIN, 2000, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *wrong = torch_sequence(2000, 99, 0);
+	struct stage s;
+	const struct course *c;
+
+	stage_open(&s, "torch:seed=7", 2000, NULL);
+	read_all(&s, wrong, 0, 1000, 2, 50);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_SEARCHING);
+	cr_assert_null(tracker_main(s.tracker));
+	read_all(&s, right, 0, 1000, 2, 60);
+	cr_assert_geq(main_course(&s, right)->front, 990u, "front %u",
+		      main_course(&s, right)->front);
+	forget_verdicts(&s);
+	read_all(&s, wrong, 1000, 1300, 2, 70);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_SEARCHING, "300 wrong opens: state %d",
+		     (int)tracker_state(s.tracker));
+	cr_assert_gt(s.verdicts[TRACKER_MISPREDICTED], 30u);
+	for (size_t i = 0; i < tracker_courses(s.tracker, &c); i++)
+		cr_assert(c[i].provisional);
+	read_all(&s, right, 1000, 2000, 2, 80);
+	cr_assert_eq(main_course(&s, right)->front, 2000u);
+	stage_close(&s);
+}
+
+Test(tracker, garbage_is_never_believed)
+{
+	static const char *const specs[] = { "torch:seed=7", "torch-distributed:seed=1,world=2",
+					     "sequential" };
+
+	for (size_t i = 0; i < DL_COUNT(specs); i++) {
+		struct stage s;
+
+		stage_open(&s, specs[i], 3000, NULL);
+		for (int k = 0; k < 20000; k++)
+			stage_see(&s, FIRST_ID + random_below(&s, 3000), 50);
+		cr_assert_eq(tracker_state(s.tracker), TRACKER_SEARCHING, "%s", specs[i]);
+		stage_close(&s);
+	}
+}
+
+Test(tracker, a_walk_has_its_own_course)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 3000, 0);
+	struct loader l = { .sequence = q, .to = 3000, .workers = 2, .batch = 16, .pid = 50 };
+	const struct course *c;
+	struct stage s;
+	size_t count;
+	bool found = false;
+
+	stage_open(&s, "torch:seed=7", 3000, NULL);
+	for (int i = 0; i < 500; i++)
+		loader_open(&l, &s);
+	for (uint32_t i = 0; i < 1500; i++) {
+		loader_open(&l, &s);
+		stage_see(&s, FIRST_ID + i, 90);
+	}
+	count = tracker_courses(s.tracker, &c);
+	for (size_t i = 0; i < count; i++)
+		found |= c[i].sequential && c[i].reach >= 1490;
+	cr_assert(found, "no course of the walk");
+	cr_assert_geq(main_course(&s, q)->front, 1900u);
+	/* The walk meets samples that the job has had: only its first opens surprise. */
+	expect_misses(&s, 60, "job and walk");
+	stage_close(&s);
+}
+
+Test(tracker, other_folders_are_strange_and_change_nothing)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 1000, NULL);
+	read_all(&s, q, 0, 400, 2, 50);
+	forget_verdicts(&s);
+	for (uint32_t i = 0; i < 200; i++)
+		cr_assert_eq(stage_see(&s, i % FIRST_ID, 60), TRACKER_STRANGE);
+	cr_assert_eq(main_course(&s, q)->front, 400u);
+	read_all(&s, q, 400, 1000, 2, 50);
+	cr_assert_eq(main_course(&s, q)->front, 1000u);
+	stage_close(&s);
+}
+
+Test(tracker, each_sample_opened_twice_is_one_use)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 1000, NULL);
+	for (uint32_t i = 0; i < 1000; i++)
+		for (int twice = 0; twice < 2; twice++)
+			stage_see(&s, FIRST_ID + q->at[i], 50);
+	cr_assert_eq(main_course(&s, q)->front, 1000u);
+	expect_misses(&s, 16, "twice");
+	stage_close(&s);
+}
+
+Test(tracker, a_list_with_samples_that_repeat)
+{
+	struct list_epochs listed = { calloc(2, sizeof(struct sequence *)), 2 };
+	dl_cleanup(sequence_unrefp) struct sequence *first = sequence_new(500, 500);
+	dl_cleanup(sequence_unrefp) struct sequence *second = sequence_new(500, 500);
+	struct stage s = { .random = 5 };
+
+	for (uint32_t i = 0; i < 500; i++) {
+		first->at[i] = random_below(&s, 500);
+		second->at[i] = random_below(&s, 500);
+	}
+	listed.at[0] = sequence_ref(first);
+	listed.at[1] = sequence_ref(second);
+	stage_open(&s, "list:x", 500, &listed);
+	read_all(&s, first, 0, 500, 2, 50);
+	cr_assert_geq(main_course(&s, first)->front, 480u);
+	expect_misses(&s, 40, "the first");
+	forget_verdicts(&s);
+	read_all(&s, second, 0, 500, 2, 60);
+	cr_assert_eq(main_course(&s, second)->epoch, 1u);
+	expect_misses(&s, 60, "the second");
+	stage_close(&s);
+}
+
+Test(tracker, goes_on_after_lost_opens)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 20000, 0);
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 20000, NULL);
+	read_all(&s, q, 0, 1000, 2, 50);
+	tracker_overflow(s.tracker);
+	read_all(&s, q, 3000, 12000, 2, 50);
+	cr_assert_geq(main_course(&s, q)->reach, 12000u);
+	cr_assert_geq(main_course(&s, q)->front, 12000u - TRACKER_SPREAD);
+	stage_close(&s);
+}
+
+Test(tracker, an_epoch_that_is_told)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(1000, 15, 0);
+	struct stage s;
+
+	stage_open(&s, "torch-distributed:seed=5,world=1", 1000, NULL);
+	tracker_epoch(s.tracker, 10);
+	read_all(&s, q, 0, 1000, 2, 50);
+	cr_assert_eq(main_course(&s, q)->epoch, 10u);
+	expect_misses(&s, 16, "epoch 10");
+	stage_close(&s);
+}
+
+Test(tracker, none_follows_nothing)
+{
+	const struct course *c;
+	struct stage s;
+
+	stage_open(&s, "none", 1000, NULL);
+	for (uint32_t i = 0; i < 1000; i++)
+		cr_assert_eq(stage_see(&s, FIRST_ID + i, 50), TRACKER_STRANGE);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 0u);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_NONE);
+	stage_close(&s);
+}
+
+static bool nobody(uint32_t pid)
+{
+	(void)pid;
+	return false;
+}
+
+Test(tracker, a_dead_second_job_loses_its_course)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 5000, 0);
+	struct loader one = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 50 };
+	struct loader two = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 60 };
+	const struct course *c;
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 5000, NULL);
+	for (int i = 0; i < 1000; i++)
+		loader_open(&one, &s);
+	for (int i = 0; i < 500; i++) {
+		loader_open(&one, &s);
+		loader_open(&two, &s);
+	}
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2u, "%zu courses",
+		     tracker_courses(s.tracker, &c));
+	tracker_age(s.tracker, s.now, nobody);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 1u);
+	stage_close(&s);
+}
+
+Test(tracker, describes_itself)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 1000, NULL);
+	read_all(&s, q, 0, 500, 2, 50);
+	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
+	cr_assert_eq(buf_append(&text, "", 1), 0);
+	cr_assert_not_null(strstr((char *)text.at, "manual_seed(7)"), "%s", text.at);
+	stage_close(&s);
 }

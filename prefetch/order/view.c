@@ -1,0 +1,62 @@
+/* What others see of the tracker. */
+#include "prefetch/order/tracker_internal.h"
+
+size_t tracker_courses(const struct tracker *t, const struct course **ret)
+{
+	struct course *to = ((struct tracker *)t)->courses;
+	size_t count = 0;
+
+	for (size_t i = 0; i < t->job_count; i++)
+		to[count++] = t->jobs[i]->course;
+	for (size_t i = 0; i < t->walk_count; i++)
+		to[count++] = t->walks[i]->course;
+	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++)
+		to[count++] = (struct course){
+			.list = t->firsts[i].list, .sequence = t->firsts[i].head,
+			.positions = &t->firsts[i].positions,
+			.opened = t->nothing, .epoch = t->firsts[i].rule.number,
+			.provisional = true,
+		};
+	*ret = to;
+	return count;
+}
+
+enum tracker_state tracker_state(const struct tracker *t)
+{
+	if (t->job_count == 0)
+		return t->first_count || t->spec.kind == ORDER_AUTO ? TRACKER_SEARCHING
+								    : TRACKER_NONE;
+	return __builtin_popcountll(t->jobs[0]->agreed) >= 8 ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+}
+
+const struct course *tracker_main(const struct tracker *t)
+{
+	return t->job_count ? &t->jobs[0]->course : NULL;
+}
+
+int tracker_describe(const struct tracker *t, struct buf *ret)
+{
+	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
+	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
+
+	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {
+		const struct follow *f = i < t->job_count ? t->jobs[i] : t->walks[i - t->job_count];
+		const struct course *c = &f->course;
+
+		r = order_describe(&t->spec, &f->rule, ret);
+		if (r == 0)
+			r = buf_printf(ret, "; epoch %llu, position %u of %u, %u of the last %u "
+				       "opens went on where one had been\n",
+				       (unsigned long long)c->epoch, c->front, c->sequence->length,
+				       (unsigned)__builtin_popcountll(f->agreed), f->judged);
+	}
+	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
+		r = buf_printf(ret, "perhaps: ");
+		if (r == 0)
+			r = order_describe(&t->spec, &t->firsts[i].rule, ret);
+		if (r == 0)
+			r = buf_printf(ret, "; %.0f bits of evidence\n",
+				       (double)t->firsts[i].score.bits);
+	}
+	return r;
+}
