@@ -222,19 +222,21 @@ struct refresh_errand {
 static int refresh(struct serve *s)
 {
 	const _Atomic bool *stop = errands_stopping(s->errands);
+	const char *file = s->options->state_file;
 	int r;
 
 	if (s->stopping)
 		return -ESHUTDOWN;
-	r = manifest_refresh(s->manifest, REFRESH_THREADS, true, notify_change(s->notify), stop);
+	r = manifest_refresh(s->manifest, REFRESH_THREADS, true, notify_change(s->notify),
+			     stop);
 	if (r < 0)
 		return r;
 	if (!notify_drain(s->notify, clock_now() + DRAIN_NS))
 		log_warning("the kernel takes long to forget what changed");
 	if (r > 0)
 		engine_scanned(s->engine);
-	if (r > 0 && s->options->state_file && manifest_save(s->manifest, s->options->state_file) < 0)
-		log_warning("%s: what the dataset holds could not be saved", s->options->state_file);
+	if (r > 0 && file && manifest_save(s->manifest, file) < 0)
+		log_warning("%s: what the dataset holds could not be saved", file);
 	return r;
 }
 

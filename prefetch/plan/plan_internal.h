@@ -55,7 +55,7 @@ enum held_role {
 };
 
 struct held {
-	struct link in;                /* the list of its role (READY), or slot.todo or retry (WAIT) */
+	struct link in;                /* READY: its role's list; WAIT: slot.todo or retry */
 	struct want *wants;
 	uint64_t size;
 	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */
@@ -79,7 +79,7 @@ struct slot {
 	uint64_t base;
 	uint64_t front, reach, cursor; /* positions */
 	uint64_t start;                /* the first front */
-	uint64_t words[PLAN_WORDS];    /* what was opened from position `word` * 64 of the sequence on */
+	uint64_t words[PLAN_WORDS];    /* what was opened, from word number `word` on */
 	uint32_t word;
 	uint32_t pid;
 	bool provisional, sequential;
@@ -93,7 +93,7 @@ struct plan {
 	struct plan_sizes sizes;
 	uint64_t total_bytes;
 
-	struct held **table;           /* 1 << table_bits places, at most half of them in use */
+	struct held **table;           /* 1 << table_bits places, at most half in use */
 	unsigned table_bits;
 	size_t table_used;
 
@@ -103,7 +103,7 @@ struct plan {
 
 	struct link spent_list, stale, doomed, retry;
 	struct link kept_list[PLAN_CLASSES];   /* most recently used last */
-	uint64_t dear[PLAN_CLASSES];   /* smoothed cost of a fetch, ns per KiB; 0: not known */
+	uint64_t dear[PLAN_CLASSES];   /* ns per KiB of a fetch, smoothed; 0: not known */
 
 	struct slot slots[TRACKER_COURSES];
 	uint32_t turn;                 /* the slot that was served last */
