@@ -93,7 +93,9 @@ static int make_args(const struct config *c, struct fuse_args *args)
 	bool others = c->allow_other || c->allow_root;
 	int r = 0;
 
-	if (fuse_opt_add_arg(args, "dlfs") < 0 || fuse_opt_add_arg(args, "-oro") < 0)
+	/* Not "ro": the kernel would refuse setxattr too, by which commands are given.  The server
+	 * refuses every change. */
+	if (fuse_opt_add_arg(args, "dlfs") < 0)
 		return -ENOMEM;
 	if (others && fuse_opt_add_arg(args, c->allow_root ? "-oallow_root" : "-oallow_other") < 0)
 		return -ENOMEM;

@@ -190,7 +190,8 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 		r = host_unmount(mountpoint, true);
 		if (r < 0)
 			return refuse(reterr, r, "%.100s has a dead dlfs mount that you may not "
-				      "take away; as root: umount -l %.90s", mountpoint, mountpoint);
+				      "take away; as root: umount -l %.90s",
+				      mountpoint, mountpoint);
 	}
 	r = check_folder(mountpoint, reterr);
 	if (r == 0)

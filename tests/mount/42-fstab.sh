@@ -11,7 +11,7 @@ for name in mount.dlfs mount.fuse.dlfs; do
 		-t fuse.dlfs > "$work/out" || fail "$name"
 	remember "$work/mnt"
 	[ "$(cat "$work/mnt/file")" = 1 ] || fail "$name shows something else"
-	grep -q "^$work/src $work/mnt fuse.dlfs ro," /proc/mounts || fail "$(grep "$work" /proc/mounts)"
+	grep -q "^$work/src $work/mnt fuse.dlfs " /proc/mounts || fail "$(grep "$work" /proc/mounts)"
 	grep " $work/mnt " /proc/mounts | grep allow_other | grep -q default_permissions ||
 		fail "allow_other without default_permissions"
 	umount_dlfs "$work/mnt"
