@@ -67,8 +67,9 @@ static size_t torch_next(const struct order_spec *s, uint32_t n, const struct ep
 		bool base = now->skip % pass(n, true, 2) == 2;
 
 		ret[0] = direct(s, e, now->skip + pass(n, base, 2));
-		ret[1] = direct(s, e, now->skip + pass(n, base, 1));    /* torch < 1.11, or broken off */
-		ret[2] = *now;                                          /* seeded anew each epoch */
+		/* torch < 1.11, or broken off; seeded anew each epoch */
+		ret[1] = direct(s, e, now->skip + pass(n, base, 1));
+		ret[2] = *now;
 		ret[2].number = e;
 		ret[3] = direct(s, e, now->skip + pass(n, false, 2));
 		return 4;

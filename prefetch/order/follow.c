@@ -85,10 +85,13 @@ static void mark(struct follow *f, uint32_t position)
 static void pass_by(struct follow *f)
 {
 	struct course *c = &f->course;
-	uint32_t low = score_lowest_lately(&f->score), room = 2 * (c->reach - low) + 64;
+	uint32_t low, high, room;
 
 	if (f->opened_count % 32 != 0 || f->judged < 32 || !follow_alive(f) ||
-	    low < c->front + room)
+	    !score_lately(&f->score, &low, &high))
+		return;
+	room = 2 * (high - low) + 64;
+	if (low < c->front + room)
 		return;
 	c->front = low - room;
 	advance_front(f);

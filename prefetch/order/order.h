@@ -76,7 +76,7 @@ struct sequence {
 	_Atomic unsigned refs;
 	uint32_t length;               /* positions; may differ from n (padding, replacement) */
 	uint32_t n;                    /* indices are below this */
-	uint32_t step;                 /* from one position of a reader to its next: ranks in turn */
+	uint32_t step; /* from one position of a reader to its next: ranks in turn */
 	uint32_t at[];                 /* the list index that is read at each position */
 };
 struct sequence *sequence_new(uint32_t length, uint32_t n);     /* NULL: no memory */

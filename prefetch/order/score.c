@@ -124,11 +124,19 @@ uint32_t score_start(const struct score *s)
 	return lowest == UINT32_MAX ? 0 : lowest;
 }
 
-uint32_t score_lowest_lately(const struct score *s)
+bool score_lately(const struct score *s, uint32_t *ret_low, uint32_t *ret_high)
 {
-	uint32_t lowest = s->tails[0];
+	uint32_t low = UINT32_MAX, high = 0;
 
-	for (unsigned i = 1; i < s->lanes && s->opens - s->moved[i] < 64; i++)
-		lowest = DL_MIN(lowest, s->tails[i]);
-	return lowest;
+	for (unsigned i = 0; i < s->lanes && s->opens - s->moved[i] < 64; i++) {
+		if (s->runs[i] == 0)
+			continue;
+		low = DL_MIN(low, s->tails[i]);
+		high = DL_MAX(high, s->tails[i]);
+	}
+	if (low > high)
+		return false;
+	*ret_low = low;
+	*ret_high = high;
+	return true;
 }

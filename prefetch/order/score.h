@@ -37,5 +37,5 @@ bool score_succeeds(const struct score *s, uint32_t position, struct scale scale
 void score_restart(struct score *s);
 /* Where the lowest lane that went on began (0: none did). */
 uint32_t score_start(const struct score *s);
-/* The lowest tail of the lanes that the last 64 opens moved; lanes > 0. */
-uint32_t score_lowest_lately(const struct score *s);
+/* The lowest and highest tail of the lanes that went on within the last 64 opens; false: none. */
+bool score_lately(const struct score *s, uint32_t *ret_low, uint32_t *ret_high);

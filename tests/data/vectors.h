@@ -2,6 +2,9 @@
  * with shuffle (plain, persistent workers, a validation loader in between, generator=) and
  * DistributedSampler.  hash: FNV-1a, 64 bits, an index at a time.
  */
+#pragma once
+#include <stdint.h>
+
 static const struct vector {
 	const char *spec;
 	uint32_t n;

@@ -461,7 +461,8 @@ Test(tracker, a_walk_has_its_own_course)
 	for (size_t i = 0; i < count; i++)
 		found |= c[i].sequential && c[i].reach >= 1490;
 	cr_assert(found, "no course of the walk");
-	cr_assert_geq(main_course(&s, q)->front, 1900u);
+	/* An open of the job that the walk expected, too, leaves a hole for a while. */
+	cr_assert_geq(main_course(&s, q)->front, 1800u);
 	/* The walk meets samples that the job has had: only its first opens surprise. */
 	expect_misses(&s, 60, "job and walk");
 	stage_close(&s);
