@@ -259,6 +259,11 @@ static int wait_for_answer(struct supervisor *s)
 		if (reap(s, &status))
 			return fail_start(s, status) + 1;
 		if (wants_us_to_leave(next_signal(s, clock_now() + LOOK_AGAIN))) {
+			/* It may answer already, and only we did not look yet. */
+			if (s->shared->answering && s->ready_fd < 0) {
+				leave(s);
+				return 1;
+			}
 			leave(s);
 			say_error(s, "stopped by a signal before the mount answered");
 			return EXIT_FAILED + 1;

@@ -26,6 +26,8 @@ mount_dlfs "$src" "$mnt"
 
 # The same while somebody stands in it.
 (cd "$mnt" && exec sleep 600) &
+runs_sleep() { [ "$(cat /proc/$1/comm)" = sleep ]; }
+wait_for 30 runs_sleep $! || fail "nobody stands in it"
 kill_mount
 mount_dlfs "$src" "$mnt"
 [ "$(cat "$mnt/file")" = 1 ] || fail "the new mount does not serve"

@@ -19,6 +19,8 @@ gone || fail "processes are left after umount"
 
 mount_dlfs "$src" "$mnt"
 sleep 600 < "$mnt/file" &
+runs_sleep() { [ "$(cat /proc/$1/comm)" = sleep ]; }
+wait_for 30 runs_sleep $! || fail "sleep does not start"
 expect_fail "$DLFS" umount "$mnt"
 grep -q "sleep (pid $!)" "$work/.out" || fail "in use: $(cat "$work/.out")"
 [ "$(cat "$mnt/file")" = 1 ] || fail "a refused umount broke the mount"
