@@ -53,7 +53,7 @@ struct epoch {                         /* a value: copy freely */
 	enum epoch_rule rule;
 	uint64_t number;               /* which epoch this is, from spec.epoch on */
 	/* EPOCH_TORCH: randperm from MT19937(seed) after `skip` words.  chained: seed itself is
-	 * word `word` of the default generator MT19937(spec.seed), `stride` words after the last. */
+	 * word `word` of the default generator MT19937(spec.seed), `stride` words on. */
 	uint32_t seed;
 	uint64_t skip;
 	bool chained;

@@ -139,7 +139,8 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 		break;
 	case WORD_WORLD:
 		if (number < 1 || number > ORDER_RANKS_MAX)
-			return refuse(reterr, "world=%s: 1 to %d processes", value, ORDER_RANKS_MAX);
+			return refuse(reterr, "world=%s: 1 to %d processes", value,
+				      ORDER_RANKS_MAX);
 		s->world = (uint32_t)number;
 		break;
 	case WORD_RANKS:

@@ -50,7 +50,7 @@ struct tracker {
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
-	size_t deep_next;                      /* the next hypothesis to search so; == count: rest */
+	size_t deep_next; /* the next hypothesis to search so; == count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
 	struct course courses[TRACKER_COURSES];
 };
