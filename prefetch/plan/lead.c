@@ -56,7 +56,7 @@ bool lead_deeper(const struct plan *p, const struct slot *s)
 
 uint64_t lead_kept_share(const struct plan *p)
 {
-	uint64_t lead = 0;
+	uint64_t lead = DL_MIN(PLAN_SPENT_OPENS * p->mean, p->limits.room / 8);
 
 	if (p->total_bytes && p->total_bytes <= p->limits.room)
 		return p->limits.room;

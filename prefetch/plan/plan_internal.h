@@ -97,7 +97,7 @@ struct plan {
 	unsigned table_bits;
 	size_t table_used;
 
-	uint64_t held, ceiling;        /* bytes; held <= ceiling = limits.room, but after a shrink */
+	uint64_t held, ceiling;        /* bytes; ceiling: limits.room, but after a shrink */
 	uint64_t kept, spent, dropping;        /* parts of held, in bytes */
 	uint32_t fetching, ready_ahead;
 

@@ -6,11 +6,10 @@
 
 static struct held *held_of(struct link *l) { return dl_container_of(l, struct held, in); }
 
-/* A reader may be in the middle of it; but not so much of the room is worth that. */
-static bool is_done(const struct plan *p, const struct held *h, uint64_t now)
+/* Or may a reader be in the middle of it? */
+static bool is_read(const struct plan *p, const struct held *h, uint64_t now)
 {
-	return p->opens >= h->opens + PLAN_SPENT_OPENS || now >= h->stamp + PLAN_SPENT_NS ||
-		p->spent > p->limits.room / 4;
+	return p->opens >= h->opens + PLAN_SPENT_OPENS || now >= h->stamp + PLAN_SPENT_NS;
 }
 
 uint64_t victim_ready_at(const struct plan *p)
@@ -31,12 +30,27 @@ static int cheapest(const struct plan *p)
 	return best;
 }
 
-/* Of the cheapest the one used last: its next use is furthest. */
-static struct held *kept_victim(struct plan *p)
+/* Of the cheapest the one used last that is read: its next use is furthest. */
+static struct held *kept_victim(struct plan *p, uint64_t now)
 {
 	int i = cheapest(p);
+	struct link *l = i < 0 ? NULL : p->kept_list[i].prev;
 
-	return i < 0 ? NULL : held_of(p->kept_list[i].prev);
+	if (!l)
+		return NULL;
+	while (l != &p->kept_list[i] && !is_read(p, held_of(l), now))
+		l = l->prev;                   /* SPENT_OPENS steps at most */
+	return held_of(l == &p->kept_list[i] ? l->prev : l);
+}
+
+/* More than a quarter of the room is not worth that a reader has not finished. */
+static struct held *spent_victim(struct plan *p, bool force, uint64_t now)
+{
+	struct held *h = held_of(p->spent_list.next);
+
+	if (link_empty(&p->spent_list))
+		return NULL;
+	return force || is_read(p, h, now) || p->spent > p->limits.room / 4 ? h : NULL;
 }
 
 /* The READY sample that is needed last. */
@@ -74,24 +88,23 @@ static bool is_beyond_lead(const struct plan *p, const struct held *h)
 
 struct held *victim_pick(struct plan *p, enum victim_reach reach, uint64_t due, uint64_t now)
 {
-	struct held *lead;
+	struct held *lead, *kept, *spent;
 	uint64_t lead_due;
 
 	if (!link_empty(&p->stale))
 		return held_of(p->stale.next);
-	if (!link_empty(&p->spent_list) &&
-	    (reach == VICTIM_ANY || is_done(p, held_of(p->spent_list.next), now)))
-		return held_of(p->spent_list.next);
-	if (reach == VICTIM_SPENT)
-		return NULL;
-	if (p->kept > lead_kept_share(p) && kept_victim(p))
-		return kept_victim(p);
+	spent = spent_victim(p, reach == VICTIM_ANY, now);
+	if (spent || reach == VICTIM_SPENT)
+		return spent;
+	kept = kept_victim(p, now);
+	if (kept && p->kept > lead_kept_share(p))
+		return kept;
 	lead = lead_victim(p, &lead_due);
 	if (lead && reach != VICTIM_ANY && lead_due <= due + due / 8)
 		lead = NULL;                   /* not worth a fetch more */
 	if (lead && is_beyond_lead(p, lead))
 		return lead;
-	return kept_victim(p) ? kept_victim(p) : lead;
+	return kept ? kept : lead;
 }
 
 /* Make place among the kept for h, which is dearer than what it replaces.  Costs are noisy:

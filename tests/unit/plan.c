@@ -46,14 +46,16 @@ Test(plan, never_has_more_fetches_out_than_twice_the_depth, .init = setup)
 Test(plan, leaves_out_what_cannot_be_planned, .init = setup)
 {
 	struct list list = { 0 };
-	struct plan *p = plan_of(20 * SIZE, 6, 4, 1000);
+	struct plan *p = plan_of(200 * SIZE, 6, 4, 1000);
+	struct plan_limits few = { .room = 20 * SIZE, .whole = 100 * SIZE, .lead = 6, .depth = 4 };
 	sample_id got[8];
 	struct job j;
 
 	sizes[0] = UINT64_MAX;                 /* no such sample */
 	sizes[1] = 0;
-	sizes[2] = 21 * SIZE;                  /* larger than room */
-	sizes[3] = 101 * SIZE;                 /* a big file */
+	sizes[2] = 101 * SIZE;                 /* a big file */
+	sizes[3] = 21 * SIZE;                  /* larger than what room will be */
+	plan_limits_changed(p, &few);
 	job_start(&j, &list, in_order(1000), 1);
 	job_open(&j, 5);                       /* read already */
 	plan_courses(p, &j.course, 1, 0);
@@ -258,8 +260,8 @@ Test(plan, keeps_what_is_dearest_a_byte, .init = setup)
 	uint64_t small = 0, large = 0;
 	struct job j;
 
-	for (unsigned i = 0; i < 2000; i++)
-		sizes[i] = i % 2 ? SIZE / 2 : 8 * SIZE;        /* the same cost a fetch */
+	for (unsigned i = 0; i < 2000; i++)    /* the same cost a fetch; first only large ones */
+		sizes[i] = i % 2 && i > 200 ? SIZE / 2 : 8 * SIZE;
 	plan_grown(p, 2000, 2000 * 17 * SIZE / 4);
 	job_start(&j, &list, in_order(2000), 1);
 	for (unsigned i = 0; i < 1000; i++) {
@@ -269,7 +271,7 @@ Test(plan, keeps_what_is_dearest_a_byte, .init = setup)
 		plan_used(p, i, i * CLOCK_S);
 	}
 	for (unsigned i = 0; i < 980; i++)
-		*(i % 2 ? &small : &large) += plan_held(p, i);
+		*(sizes[i] < SIZE ? &small : &large) += plan_held(p, i);
 	cr_assert_gt(small, 150, "%lu small ones", (unsigned long)small);
 	cr_assert_lt(large, 8, "%lu large ones", (unsigned long)large);
 	plan_free(p);
@@ -344,4 +346,126 @@ Test(plan, a_smaller_room_is_reached, .init = setup)
 	cr_assert(plan_held(p, 0), "what is needed soonest went");
 	plan_free(p);
 	job_end(&j);
+}
+
+Test(plan, a_new_next_epoch_replaces_the_old_one, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(40 * SIZE, 10, 4, 2000);
+	struct job j;
+
+	job_start(&j, &list, in_order(100), 1);
+	j.course.next = shuffled(1000);
+	for (unsigned i = 0; i < 100; i++)
+		job_open(&j, i);
+	plan_courses(p, &j.course, 1, 0);
+	run(p, 0, NULL, 0);
+	cr_assert_eq(plan_report(p).ready_ahead, 10);
+	sequence_unref(j.course.next);
+	j.course.next = shuffled(1000);
+	plan_courses(p, &j.course, 1, 1);
+	run(p, 1, NULL, 0);
+	cr_assert_eq(plan_report(p).ready_ahead, 10);
+	for (unsigned i = 0; i < 10; i++)
+		cr_assert(plan_held(p, j.course.next->at[i]));
+
+	job_roll(&j, NULL);                    /* and positions count on */
+	for (unsigned i = 0; i < 50; i++) {
+		job_open(&j, i);
+		plan_used(p, j.course.sequence->at[i], 2);
+		plan_courses(p, &j.course, 1, 2);
+		run(p, 2, NULL, 0);
+	}
+	cr_assert_eq(plan_report(p).ready_ahead, 10);
+	for (unsigned i = 50; i < 60; i++)
+		cr_assert(plan_held(p, j.course.sequence->at[i]));
+	plan_free(p);
+	job_end(&j);
+}
+
+Test(plan, a_course_that_goes_back_is_planned_again, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(12 * SIZE, 6, 4, 1000);
+	struct job j;
+
+	job_start(&j, &list, in_order(1000), 1);
+	for (unsigned i = 0; i < 500; i++)
+		job_open(&j, i);
+	plan_courses(p, &j.course, 1, 0);
+	run(p, 0, NULL, 0);
+	cr_assert(plan_held(p, 505));
+	memset(j.opened, 0, sizeof(j.opened));
+	j.course.front = j.course.reach = 100;
+	plan_courses(p, &j.course, 1, 1);
+	run(p, 1, NULL, 0);
+	for (unsigned i = 100; i < 106; i++)
+		cr_assert(plan_held(p, i));
+	plan_free(p);
+	job_end(&j);
+}
+
+Test(plan, courses_that_need_as_soon_take_turns, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(100 * SIZE, 20, 1, 2000);
+	struct course courses[2];
+	struct job jobs[2];
+	unsigned first = 0;
+
+	job_start(&jobs[0], &list, in_order(2000), 1);
+	job_start(&jobs[1], &list, shuffled(2000), 2);
+	courses[0] = jobs[0].course;
+	courses[1] = jobs[1].course;
+	plan_courses(p, courses, 2, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		struct plan_step s = plan_next(p, 0);
+
+		cr_assert_eq(s.verb, PLAN_FETCH);
+		plan_fetched(p, s.id, 1);
+		first += s.id < 20;
+		cr_assert_leq(first, i / 2 + 1);
+		cr_assert_geq(first, (i + 1) / 2);
+	}
+	plan_free(p);
+	for (unsigned i = 0; i < 2; i++)
+		job_end(&jobs[i]);
+}
+
+/* All that is held is needed; the second job needs something sooner. */
+Test(plan, the_furthest_lead_goes_and_comes_back, .init = setup)
+{
+	struct plan_limits more = { .room = 80 * SIZE, .whole = 9 * SIZE, .lead = 11, .depth = 4 };
+	struct list list = { 0 };
+	struct plan *p = plan_of(20 * SIZE, 11, 4, 4000);
+	struct course courses[2];
+	struct job jobs[2];
+	struct plan_step s;
+
+	job_start(&jobs[0], &list, in_order(2000), 1);
+	job_start(&jobs[1], &list, in_order(2000), 2);
+	for (unsigned i = 0; i < 1000; i++)
+		job_open(&jobs[1], i);
+	for (unsigned i = 0; i < 20; i++)
+		sizes[i] = 20 * SIZE / 11;
+	plan_courses(p, &jobs[0].course, 1, 0);
+	run(p, 0, NULL, 0);
+	cr_assert(plan_held(p, 10));
+	courses[0] = jobs[0].course;
+	courses[1] = jobs[1].course;
+	plan_courses(p, courses, 2, 1);
+	s = plan_next(p, 1);
+	cr_assert_eq(s.verb, PLAN_DROP);
+	cr_assert_eq(s.id, 10, "%u went", s.id);
+	plan_dropped(p, s.id);
+	run(p, 1, NULL, 0);
+	cr_assert(plan_held(p, 0));
+	cr_assert(plan_held(p, 1000));
+	plan_limits_changed(p, &more);
+	run(p, 2, NULL, 0);
+	for (unsigned i = 0; i < 11; i++)
+		cr_assert(plan_held(p, i), "%u did not come back", i);
+	plan_free(p);
+	for (unsigned i = 0; i < 2; i++)
+		job_end(&jobs[i]);
 }

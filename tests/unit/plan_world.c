@@ -178,6 +178,50 @@ Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
 	job_end(&jobs[1]);
 }
 
+/* A sample is dropped when its reader has gone on, and not before. */
+Test(plan_world, a_spent_sample_stays_until_it_is_read, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(100 * SIZE, 90, 4, 2000);
+	struct job j;
+
+	job_start(&j, &list, in_order(2000), 1);
+	plan_courses(p, &j.course, 1, 0);
+	run(p, 0, NULL, 0);
+	for (unsigned i = 0; i < 60; i++) {
+		job_open(&j, i);
+		plan_courses(p, &j.course, 1, 0);
+		plan_used(p, i, 0);
+		run(p, 0, NULL, 0);
+		if (i >= 40)
+			cr_assert(plan_held(p, i - 10), "%u went too early", i - 10);
+	}
+	cr_assert(plan_held(p, 130), "the lead does not go on");
+	plan_free(p);
+	job_end(&j);
+}
+
+/* No time passes and few files are opened, but eight samples are all there is room for. */
+Test(plan_world, a_tiny_room_does_not_wait_for_what_is_spent, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(8 * SIZE, 0, 4, 2000);
+	struct job j;
+
+	job_start(&j, &list, in_order(2000), 1);
+	plan_courses(p, &j.course, 1, 0);
+	run(p, 0, NULL, 0);
+	for (unsigned i = 0; i < 12; i++) {
+		cr_assert(plan_held(p, i), "%u is not there", i);
+		job_open(&j, i);
+		plan_courses(p, &j.course, 1, 0);
+		plan_used(p, i, 0);
+		run(p, 0, NULL, 0);
+	}
+	plan_free(p);
+	job_end(&j);
+}
+
 /* --- Anything at all ------------------------------------------------------------------- */
 
 struct chaos {
