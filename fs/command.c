@@ -9,6 +9,7 @@
 #include "fs/control.h"
 #include "fs/errand.h"
 #include "fs/notify.h"
+#include "fs/survey.h"
 
 #define REFRESH_THREADS 16
 #define DRAIN_NS (10 * CLOCK_S)
@@ -233,8 +234,10 @@ static int refresh(struct serve *s)
 		return r;
 	if (!notify_drain(s->notify, clock_now() + DRAIN_NS))
 		log_warning("the kernel takes long to forget what changed");
-	if (r > 0)
+	if (r > 0) {
 		engine_scanned(s->engine);
+		survey_order(s);
+	}
 	if (r > 0 && file && manifest_save(s->manifest, file) < 0)
 		log_warning("%s: what the dataset holds could not be saved", file);
 	return r;

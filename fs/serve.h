@@ -40,11 +40,11 @@ struct serve {
 	struct push *push;
 	struct announce *announce;
 	struct notify *notify;
-	struct watch *watch;
+	struct watch *_Atomic watch;   /* NULL until the mount answers */
 	struct errands *errands;
 	struct control *control;
 	double entry_timeout, negative_timeout;        /* seconds */
-	_Atomic bool no_open;          /* OPEN is answered ENOSYS */
+	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
 	_Atomic bool stopping;
 };
 

@@ -16,7 +16,8 @@ struct watch;
 struct watch_ops {
 	const char *name;
 	int (*start)(struct watch *w); /* -EPERM, -ENOSPC, …: try the next kind */
-	void (*folder)(struct watch *w, node_id folder);       /* was listed; optional */
+	void (*folder)(struct watch *w, node_id folder);       /* exists; optional */
+	void (*own_open)(struct watch *w, sample_id id);       /* optional */
 	void (*stop)(struct watch *w);
 };
 struct watch {
@@ -31,5 +32,7 @@ extern const struct watch_ops watch_fanotify, watch_inotify, watch_open, watch_o
 int watch_start(struct serve *s, struct watch **ret) DL_MUST_CHECK;
 void watch_stop(struct watch *w);
 void watch_folder(struct watch *w, node_id folder);
+/* dlfs is about to open this file itself, through the mount: no reader. */
+void watch_own_open(struct watch *w, sample_id id);
 /* An open of a node, by pid (0: unknown). */
 void watch_opened(struct serve *s, node_id node, uint32_t pid);

@@ -113,24 +113,25 @@ int engine_start(const struct engine_options *options, struct engine **ret)
 	return 0;
 }
 
-static void forget_everything(struct engine *e, struct ask *a)
+static void be_quiet(struct engine *e, struct ask *a)
 {
 	(void)a;
-	plan_forget_all(e->plan);
 	e->stopping = true;
 }
 
-/* The source was closed before (its fetches are done), the sink is stopped after: so what is
- * still out are pushes, which end by themselves. */
+/* First nothing new is begun; then the source ends what is in flight, and the sink, which goes
+ * on for a while, what it has; then nobody has anything to tell any more. */
 void engine_stop(struct engine *e)
 {
-	struct ask a = { .run = forget_everything };
+	struct ask a = { .run = be_quiet };
 
 	ask(e, &a);
 	late_give_up(e);
+	source_close(e->options.source);
+	while (e->in_flight > 0 || e->pushing > 0)
+		usleep(1000);
 	mailbox_close(e->facts);
 	pthread_join(e->thread, NULL);
-	assert(e->in_flight == 0 && e->pushing == 0);
 	store_empty(e->store);
 	engine_free(e);
 }

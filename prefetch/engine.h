@@ -39,9 +39,9 @@ struct sink {
 };
 
 struct engine_options {
-	struct manifest *manifest;     /* all borrowed; they outlive the engine */
-	struct source *source;
-	struct sink *sink;
+	struct manifest *manifest;     /* borrowed, as sink and stats; they outlive the engine */
+	struct source *source;         /* the engine's own from a successful start on */
+	struct sink *sink;             /* finishes its jobs until engine_stop() has returned */
 	struct stats *stats;
 	uint64_t memory;               /* bytes, the bound */
 	uint64_t chunk;                /* files up to this are fetched whole */
@@ -52,7 +52,8 @@ struct engine_options {
 };
 
 int engine_start(const struct engine_options *options, struct engine **ret) DL_MUST_CHECK;
-/* Every waiter is woken (-ESHUTDOWN at worst); no thread of ours is left on return. */
+/* Every waiter is woken (-ESHUTDOWN at worst); no thread of ours is left on return.  Nobody may
+ * be inside another call of the engine, except on_wake() of a waiter. */
 void engine_stop(struct engine *e);
 
 /* --- Facts ---------------------------------------------------------------------------- */

@@ -64,11 +64,6 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
 	tell(e, (struct fact){ .kind = FACT_DONE, .id = b.id, .number = b.number, .result = r });
 }
 
-static void on_pushed(struct sink_job *j);
-
-/* Hand a sample that waits in the store to the sink. */
-static void push(struct engine *e, sample_id id);
-
 struct push_job {
 	struct sink_job job;
 	struct engine *engine;
@@ -110,12 +105,13 @@ static struct push_job *push_job(struct engine *e, sample_id id, struct entry *e
 	return p;
 }
 
+/* Hand a sample that waits in the store to the sink. */
 static void push(struct engine *e, sample_id id)
 {
 	struct entry *entry;
 	struct push_job *p;
 
-	if (store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
+	if (e->stopping || store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
 		return;
 	p = push_job(e, id, entry);
 	if (!p) {
@@ -204,7 +200,7 @@ void drop_planned(struct engine *e, sample_id id)
 		return;
 	}
 	store_drop(e->store, (struct block){ id, 0 });
-	p = flags & FLAG_PAGE_CACHE ? push_job(e, id, NULL) : NULL;
+	p = flags & FLAG_PAGE_CACHE && !e->stopping ? push_job(e, id, NULL) : NULL;
 	if (p)
 		e->options.sink->drop(e->options.sink, &p->job);
 	else

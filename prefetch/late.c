@@ -47,7 +47,7 @@ static struct late_job *next_job(struct engine *e)
 	struct late_job *j;
 
 	DL_HOLD(&e->late_lock);
-	j = e->late_first;
+	j = e->stopping ? NULL : e->late_first;
 	if (!j || !reserve_take(e, j->len))
 		return NULL;
 	e->late_first = j->next;

@@ -212,17 +212,11 @@ static void set_grown(struct engine *e, struct ask *a)
 void engine_scanned(struct engine *e)
 {
 	const struct manifest *m = e->options.manifest;
-	struct grown_ask a = { .ask.run = set_grown, .count = manifest_entries(m) };
-	uint64_t files = 0;
+	struct manifest_usage usage = manifest_usage(m);
+	struct grown_ask a = {
+		.ask.run = set_grown, .count = manifest_entries(m), .bytes = usage.bytes,
+	};
 
-	for (sample_id id = 0; id < a.count; id++) {
-		uint64_t size;
-
-		if (manifest_sample(m, id, &size)) {
-			a.bytes += size;
-			files++;
-		}
-	}
-	stats_set(&e->options.stats->samples, manifest_usage(m).files);
+	stats_set(&e->options.stats->samples, usage.files);
 	ask(e, &a.ask);
 }

@@ -138,7 +138,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 
 static void take_steps(struct engine *e, uint64_t now)
 {
-	for (;;) {
+	while (!e->stopping) {
 		struct plan_step step = plan_next(e->plan, now);
 
 		switch (step.verb) {

@@ -100,14 +100,19 @@ static int write_entry(struct manifest *m, uint32_t folder, uint32_t old, uint32
 	return 0;
 }
 
-static uint64_t count_files(const struct manifest *m, uint32_t listing)
+/* Add a listing's regular files to the sums, or take them out. */
+static void count_files(struct manifest *m, uint32_t listing, bool in)
 {
-	uint64_t files = 0;
+	const struct listing *l = listing == NONE ? NULL : &m->listings[listing];
 
-	if (listing != NONE)
-		for (uint32_t i = 0; i < m->listings[listing].count; i++)
-			files += is_regular(&m->entries[m->listings[listing].first + i]);
-	return files;
+	for (uint32_t i = 0; l && i < l->count; i++) {
+		const struct record *e = &m->entries[l->first + i];
+
+		if (!is_regular(e))
+			continue;
+		m->head->files += in ? 1 : UINT64_MAX;
+		m->head->bytes += in ? e->size : -e->size;
+	}
 }
 
 /* All records first, then the counters, then the one store that shows the listing. */
@@ -135,7 +140,8 @@ static int64_t publish(struct manifest *m, uint32_t folder, const struct draft *
 	atomic_store_explicit(&m->head->names, m->head->names + d->names.len, memory_order_release);
 	atomic_store_explicit(&m->head->entries, first + count, memory_order_release);
 	atomic_store_explicit(&m->head->listings, listing + 1, memory_order_release);
-	m->head->files += count_files(m, listing) - count_files(m, old);
+	count_files(m, listing, true);
+	count_files(m, old, false);
 	atomic_store_explicit(&m->folders[folder].listing, listing + 1, memory_order_release);
 	return listing;
 }

@@ -46,7 +46,7 @@ void manifest_reset(struct manifest *m)
 	struct head *h = m->head;
 
 	h->listings = h->entries = h->owners = 0;
-	h->names = h->files = 0;
+	h->names = h->files = h->bytes = 0;
 	h->scanned = false;
 	m->folders[0] = (struct folder){ .listing = 0, .parent = 0, .entry = NONE };
 	h->folders = 1;
@@ -297,7 +297,7 @@ struct manifest_usage manifest_usage(const struct manifest *m)
 	const struct head *h = m->head;
 
 	return (struct manifest_usage){
-		.files = h->files, .folders = h->folders,
+		.files = h->files, .bytes = h->bytes, .folders = h->folders,
 		.record_bytes = h->entries * sizeof(struct record) +
 			h->listings * sizeof(struct listing) + h->folders * sizeof(struct folder),
 		.name_bytes = h->names,

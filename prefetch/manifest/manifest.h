@@ -138,6 +138,6 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 int manifest_save(const struct manifest *m, const char *path) DL_MUST_CHECK;
 int manifest_load(struct manifest *m, const char *path) DL_MUST_CHECK;
 
-/* Bytes in use: records and names (not the reservation). */
-struct manifest_usage { uint64_t files, folders, record_bytes, name_bytes; };
+/* Regular files and their bytes; bytes in use: records and names (not the reservation). */
+struct manifest_usage { uint64_t files, bytes, folders, record_bytes, name_bytes; };
 struct manifest_usage manifest_usage(const struct manifest *m);

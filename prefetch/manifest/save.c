@@ -13,7 +13,7 @@
 
 struct file_head {
 	uint64_t magic, checksum;      /* of everything after these two, and of all parts */
-	uint64_t root_ino, root_dev, source_hash, names, files;
+	uint64_t root_ino, root_dev, source_hash, names, files, bytes;
 	uint32_t folders, listings, entries, owners;
 };
 
@@ -24,7 +24,7 @@ static struct file_head head_of(const struct manifest *m)
 	return (struct file_head){
 		.magic = MAGIC, .root_ino = h->root.ino, .root_dev = h->root.dev,
 		.source_hash = XXH3_64bits(m->source, strlen(m->source)),
-		.names = h->names, .files = h->files, .folders = h->folders,
+		.names = h->names, .files = h->files, .bytes = h->bytes, .folders = h->folders,
 		.listings = h->listings, .entries = h->entries, .owners = h->owners,
 	};
 }
@@ -227,6 +227,7 @@ int manifest_load(struct manifest *m, const char *path)
 	m->head->owners = h.owners;
 	m->head->names = h.names;
 	m->head->files = h.files;
+	m->head->bytes = h.bytes;
 	m->head->entries = h.entries;
 	m->head->listings = h.listings;
 	m->head->folders = h.folders;

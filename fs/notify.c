@@ -1,0 +1,148 @@
+#include "fs/notify.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "fs/fuse.h"
+
+struct replaced {
+	node_id folder;
+	uint32_t old;
+	struct replaced *next;
+};
+
+struct notify {
+	struct serve *serve;
+	struct manifest_change change;
+	struct dl_lock lock;           /* guards the rest */
+	pthread_cond_t queued, done;
+	struct replaced *first, **last;
+	bool busy, stopping;
+	pthread_t thread;
+};
+
+/* Names of the old listing that are gone or stand for something new, and names that are new and
+ * may be remembered as missing.  The kernel says ENOENT for what it does not know. */
+static void forget(struct serve *s, const struct replaced *r)
+{
+	struct manifest_dirent d;
+	uint64_t cookie = 0;
+
+	for (uint32_t i = 0; i < manifest_listing_count(s->manifest, r->old); i++)
+		if (manifest_listing_entry(s->manifest, r->old, i, &d) == 0)
+			fuse_lowlevel_notify_inval_entry(s->session, r->folder, d.name,
+							 strlen(d.name));
+	while (manifest_next(s->manifest, r->folder, cookie, &d) > 0) {
+		cookie = d.cookie;
+		fuse_lowlevel_notify_inval_entry(s->session, r->folder, d.name, strlen(d.name));
+	}
+	fuse_lowlevel_notify_inval_inode(s->session, r->folder, 0, 0);
+}
+
+static struct replaced *take(struct notify *n)
+{
+	struct replaced *r;
+
+	DL_HOLD(&n->lock);
+	n->busy = false;
+	pthread_cond_broadcast(&n->done);
+	while (!n->first && !n->stopping)
+		dl_cond_wait(&n->queued, &n->lock);
+	if (n->stopping)
+		return NULL;
+	r = n->first;
+	n->first = r->next;
+	if (!n->first)
+		n->last = &n->first;
+	n->busy = true;
+	return r;
+}
+
+static void *notify_main(void *arg)
+{
+	struct notify *n = arg;
+	struct replaced *r;
+
+	while ((r = take(n))) {
+		forget(n->serve, r);
+		free(r);
+	}
+	return NULL;
+}
+
+static void on_replaced(void *context, struct manifest *m, node_id folder, uint32_t old_listing,
+			uint32_t new_listing)
+{
+	struct notify *n = context;
+	struct replaced *r = malloc(sizeof(*r));
+
+	(void)m;
+	(void)new_listing;
+	if (!r)
+		return;
+	*r = (struct replaced){ .folder = folder, .old = old_listing };
+	DL_HOLD(&n->lock);
+	*n->last = r;
+	n->last = &r->next;
+	pthread_cond_signal(&n->queued);
+}
+
+int notify_start(struct serve *s, struct notify **ret)
+{
+	struct notify *n = calloc(1, sizeof(*n));
+	int r;
+
+	if (!n)
+		return -ENOMEM;
+	n->serve = s;
+	n->change = (struct manifest_change){ .replaced = on_replaced, .context = n };
+	n->last = &n->first;
+	dl_lock_init(&n->lock);
+	dl_cond_init(&n->queued);
+	dl_cond_init(&n->done);
+	r = -pthread_create(&n->thread, NULL, notify_main, n);
+	if (r < 0) {
+		free(n);
+		return r;
+	}
+	*ret = n;
+	return 0;
+}
+
+void notify_stop(struct notify *n)
+{
+	if (!n)
+		return;
+	{
+		DL_HOLD(&n->lock);
+		n->stopping = true;
+		pthread_cond_broadcast(&n->queued);
+	}
+	pthread_join(n->thread, NULL);
+	while (n->first) {
+		struct replaced *r = n->first;
+
+		n->first = r->next;
+		free(r);
+	}
+	pthread_cond_destroy(&n->queued);
+	pthread_cond_destroy(&n->done);
+	dl_lock_fini(&n->lock);
+	free(n);
+}
+
+const struct manifest_change *notify_change(struct notify *n)
+{
+	return &n->change;
+}
+
+bool notify_drain(struct notify *n, uint64_t deadline)
+{
+	DL_HOLD(&n->lock);
+	while (n->first || n->busy)
+		if (!dl_cond_wait_until(&n->done, &n->lock, deadline))
+			return false;
+	return true;
+}

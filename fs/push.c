@@ -1,0 +1,157 @@
+#include "fs/push.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "fs/fuse.h"
+#include "fs/watch.h"
+
+#define THREADS_MAX 8
+#define PIECE MiB                      /* bytes a notify_store call */
+
+struct push {
+	struct sink sink;
+	struct serve *serve;
+	struct dl_lock lock;           /* guards the queue and stopping */
+	pthread_cond_t queued;
+	struct sink_job *first, **last;
+	bool stopping;
+	_Atomic int root;              /* O_PATH of the mount, once it answers; or -1 */
+	pthread_t threads[THREADS_MAX];
+	unsigned thread_count;
+};
+
+static int store_all(struct serve *s, sample_id id, struct bytes view)
+{
+	for (size_t at = 0; at < view.len; at += PIECE) {
+		size_t len = DL_MIN(view.len - at, (size_t)PIECE);
+		struct fuse_bufvec v = FUSE_BUFVEC_INIT(len);
+		int r;
+
+		v.buf[0].mem = (char *)view.at + at;
+		r = fuse_lowlevel_notify_store(s->session, node_of_sample(id), (off_t)at, &v, 0);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Through the mount, as any program would: the pages are those of the mount's inode.  A file
+ * that is not there any more has no pages either. */
+static void drop_pages(struct push *p, sample_id id)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = -1;
+
+	/* While we stop, nobody would answer an open. */
+	if (p->serve->stopping || p->root < 0 || manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
+	    buf_append(&path, "", 1) < 0)
+		return;
+	if (p->serve->watch)
+		watch_own_open(p->serve->watch, id);
+	fd = openat(p->root, (char *)path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd >= 0)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static void run(struct push *p, struct sink_job *j, bool stopping)
+{
+	if (stopping)
+		j->result = j->entry ? -ESHUTDOWN : 0;
+	else if (j->entry)
+		j->result = store_all(p->serve, j->id, store_view(j->entry));
+	else
+		drop_pages(p, j->id);
+	j->finished(j);
+}
+
+static struct sink_job *take(struct push *p, bool *ret_stopping)
+{
+	struct sink_job *j;
+
+	DL_HOLD(&p->lock);
+	while (!p->first && !p->stopping)
+		dl_cond_wait(&p->queued, &p->lock);
+	*ret_stopping = p->stopping;
+	j = p->first;
+	if (j) {
+		p->first = j->next_;
+		if (!p->first)
+			p->last = &p->first;
+	}
+	return j;
+}
+
+static void *push_main(void *arg)
+{
+	struct push *p = arg;
+	struct sink_job *j;
+	bool stopping;
+
+	while ((j = take(p, &stopping)))
+		run(p, j, stopping);
+	return NULL;
+}
+
+static void queue(struct sink *sink, struct sink_job *j)
+{
+	struct push *p = dl_container_of(sink, struct push, sink);
+
+	DL_HOLD(&p->lock);
+	j->next_ = NULL;
+	*p->last = j;
+	p->last = &j->next_;
+	pthread_cond_signal(&p->queued);
+}
+
+int push_start(struct serve *s, unsigned threads, struct push **ret)
+{
+	struct push *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	p->sink = (struct sink){ .push = queue, .drop = queue };
+	p->serve = s;
+	p->last = &p->first;
+	p->root = -1;
+	dl_lock_init(&p->lock);
+	dl_cond_init(&p->queued);
+	while (p->thread_count < DL_MIN(threads, (unsigned)THREADS_MAX) &&
+	       pthread_create(&p->threads[p->thread_count], NULL, push_main, p) == 0)
+		p->thread_count++;
+	*ret = p;
+	if (p->thread_count > 0)
+		return 0;
+	push_stop(p);
+	return -EAGAIN;
+}
+
+void push_stop(struct push *p)
+{
+	if (!p)
+		return;
+	{
+		DL_HOLD(&p->lock);
+		p->stopping = true;
+		pthread_cond_broadcast(&p->queued);
+	}
+	while (p->thread_count > 0)
+		pthread_join(p->threads[--p->thread_count], NULL);
+	if (p->root >= 0)
+		close(p->root);
+	pthread_cond_destroy(&p->queued);
+	dl_lock_fini(&p->lock);
+	free(p);
+}
+
+struct sink *push_sink(struct push *p)
+{
+	return &p->sink;
+}
+
+void push_mounted(struct push *p)
+{
+	p->root = open(p->serve->options->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}

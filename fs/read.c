@@ -1,0 +1,155 @@
+/* READ: an answer from the store, or a parked request.  A request that needs two blocks of a big
+ * file gets what the first one has and then the second; no thread ever waits. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "fs/control.h"
+#include "fs/fuse.h"
+
+struct parked {
+	struct waiter waiter;
+	fuse_req_t req;
+	struct serve *serve;
+	sample_id id;
+	uint64_t offset;               /* of the next byte to answer */
+	size_t left;
+	struct buf bytes;              /* gathered so far, when one block was not enough */
+	struct block block;            /* that is waited for */
+	uint64_t since;
+	uint32_t pid;
+};
+
+static void go_on(struct parked *p);
+
+/* What a program may be told; anything odd is an I/O error. */
+static int reader_error(int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -EACCES:
+	case -ESTALE:
+		return -error;
+	}
+	return EIO;
+}
+
+static void finish_error(struct parked *p, int error)
+{
+	fuse_reply_err(p->req, reader_error(error));
+	buf_free(&p->bytes);
+	free(p);
+}
+
+static void finish(struct parked *p, const void *at, size_t len)
+{
+	stats_add(&p->serve->stats->bytes_served, len);
+	fuse_reply_buf(p->req, at, len);
+	buf_free(&p->bytes);
+	free(p);
+}
+
+/* Use a block that is here.  true: the request was answered. */
+static bool use(struct parked *p, struct entry *e, uint64_t start)
+{
+	struct bytes view = store_view(e);
+	size_t skip = (size_t)(p->offset - start);
+	size_t len = skip < view.len ? DL_MIN(p->left, view.len - skip) : 0;
+	const char *at = (const char *)view.at + skip;
+	bool whole = p->bytes.len == 0 && len == p->left;
+	int r = whole ? 0 : buf_append(&p->bytes, at, len);
+
+	if (skip + len >= view.len)
+		engine_read_to_end(p->serve->engine, store_block(e));
+	if (r < 0)
+		finish_error(p, r);
+	else if (whole)
+		finish(p, at, len);
+	store_unpin(e);
+	if (r < 0 || whole)
+		return true;
+	p->offset += len;
+	p->left -= len;
+	if (len > 0 && p->left > 0)
+		return false;
+	finish(p, p->bytes.at, p->bytes.len);
+	return true;
+}
+
+static void on_wake(struct waiter *w, int result, struct entry *e)
+{
+	struct parked *p = dl_container_of(w, struct parked, waiter);
+	uint64_t start;
+
+	stats_add(&p->serve->stats->wait_ns, clock_now() - p->since);
+	if (result < 0) {
+		finish_error(p, result);
+		return;
+	}
+	engine_block(p->serve->engine, p->id, p->offset, &start);
+	if (!use(p, e, start))
+		go_on(p);
+}
+
+static void go_on(struct parked *p)
+{
+	struct engine *engine = p->serve->engine;
+	struct entry *e;
+	uint64_t start;
+	int r;
+
+	do {
+		p->block = engine_block(engine, p->id, p->offset, &start);
+		p->since = clock_now();
+		r = engine_read(engine, p->block, p->pid, &p->waiter, &e);
+		if (r == 0)
+			return;                /* parked: on_wake() has it, or had it already */
+		if (r < 0) {
+			finish_error(p, r);
+			return;
+		}
+	} while (!use(p, e, start));
+}
+
+static void read_control(fuse_req_t req, struct serve *s, fuse_ino_t ino, size_t size, off_t off)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	int r = control_read(s, ino, (uint64_t)off, size, &text);
+
+	if (r < 0)
+		fuse_reply_err(req, -r);
+	else
+		fuse_reply_buf(req, (char *)text.at, text.len);
+}
+
+void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
+{
+	struct serve *s = fuse_req_userdata(req);
+	struct parked *p;
+	uint64_t file;
+
+	(void)fi;
+	stats_add(&s->stats->requests, 1);
+	if (control_is(ino)) {
+		read_control(req, s, ino, size, off);
+		return;
+	}
+	if (node_is_folder(ino) || !manifest_sample(s->manifest, node_sample(ino), &file)) {
+		fuse_reply_err(req, node_is_folder(ino) ? EISDIR : ESTALE);
+		return;
+	}
+	if (off < 0 || (uint64_t)off >= file) {
+		fuse_reply_buf(req, NULL, 0);
+		return;
+	}
+	p = malloc(sizeof(*p));
+	if (!p) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	*p = (struct parked){
+		.waiter.wake = on_wake, .req = req, .serve = s, .id = node_sample(ino),
+		.offset = (uint64_t)off, .left = (size_t)DL_MIN((uint64_t)size, file - (uint64_t)off),
+		.pid = (uint32_t)fuse_req_ctx(req)->pid,
+	};
+	go_on(p);
+}

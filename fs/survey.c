@@ -1,0 +1,133 @@
+#include "fs/survey.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "fs/command.h"
+#include "fs/errand.h"
+#include "fs/notify.h"
+#include "fs/watch.h"
+
+#define SCAN_THREADS 16
+#define DRAIN_NS (5 * CLOCK_S)
+
+static const char *order_in_force(const struct serve *s)
+{
+	const char *told = shared_spec(s->options->shared);
+
+	return *told ? told : s->options->config->order;
+}
+
+void survey_order(struct serve *s)
+{
+	const char *spec = order_in_force(s);
+	char why[160];
+	int r = engine_order(s->engine, spec, s->options->mountpoint, why);
+
+	if (r < 0 && !s->stopping)
+		log_error("order %s: %s", spec, why[0] ? why : strerror(-r));
+}
+
+static void watch_all_folders(struct serve *s)
+{
+	if (s->watch)
+		watch_folder(s->watch, manifest_usage(s->manifest).folders);
+}
+
+/* From the state file, which is then checked, or from the source. */
+static int know_source(struct serve *s, bool *ret_saved)
+{
+	const char *file = s->options->state_file;
+
+	*ret_saved = manifest_scanned(s->manifest) ||
+		(file && manifest_load(s->manifest, file) == 0);
+	return *ret_saved ? 0 : manifest_scan(s->manifest, SCAN_THREADS,
+					      errands_stopping(s->errands));
+}
+
+static void save(struct serve *s)
+{
+	const char *file = s->options->state_file;
+	int r = file ? manifest_save(s->manifest, file) : 0;
+
+	if (r < 0)
+		log_warning("%s: what the dataset holds could not be saved: %s", file,
+			    strerror(-r));
+}
+
+static void run_survey(struct errand *e, struct serve *s)
+{
+	bool saved;
+	int r = know_source(s, &saved);
+
+	free(e);
+	if (r < 0) {
+		if (!s->stopping)
+			log_error("the dataset could not be read: %s", strerror(-r));
+		return;
+	}
+	engine_scanned(s->engine);
+	watch_all_folders(s);
+	survey_order(s);
+	if (!saved)
+		save(s);
+	else if (s->options->config->verify != VERIFY_NEVER && !s->options->replacement &&
+		 command_refresh(s) < 0)
+		log_warning("the saved manifest is not checked");
+}
+
+static int post(struct serve *s, struct errand *e)
+{
+	int r = errands_post(s->errands, e);
+
+	if (r < 0)
+		free(e);
+	return r;
+}
+
+int survey_begin(struct serve *s)
+{
+	struct errand *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return -ENOMEM;
+	e->run = run_survey;
+	return post(s, e);
+}
+
+struct stale_errand {
+	struct errand errand;
+	sample_id id;
+};
+
+static void run_stale(struct errand *errand, struct serve *s)
+{
+	struct stale_errand *e = dl_container_of(errand, struct stale_errand, errand);
+	node_id folder = manifest_parent(s->manifest, node_of_sample(e->id));
+	int changed = 0;
+
+	if (!s->stopping)
+		changed = manifest_refresh_folder(s->manifest, folder, notify_change(s->notify));
+	if (changed > 0) {
+		notify_drain(s->notify, clock_now() + DRAIN_NS);
+		engine_scanned(s->engine);
+		survey_order(s);
+	}
+	free(e);
+}
+
+void survey_stale(void *serve, sample_id id)
+{
+	struct serve *s = serve;
+	struct stale_errand *e = calloc(1, sizeof(*e));
+
+	if (!e)
+		return;
+	e->errand.run = run_stale;
+	e->id = id;
+	/* With 64 errands waiting one of them may well be about the same folder; if not, the next
+	 * reader of this sample asks again. */
+	if (post(s, &e->errand) < 0)
+		log_debug("a changed file waits for its next reader");
+}

@@ -1,0 +1,100 @@
+#include "fs/watch.h"
+
+#include "base/log.h"
+#include "fs/control.h"
+
+void watch_opened(struct serve *s, node_id node, uint32_t pid)
+{
+	if (node_is_folder(node) || control_is(node))
+		return;
+	engine_opened(s->engine, node_sample(node), pid);
+}
+
+static int nothing_to_start(struct watch *w)
+{
+	(void)w;
+	return 0;
+}
+
+static void nothing_to_stop(struct watch *w)
+{
+	(void)w;
+}
+
+/* The OPEN handler itself reports. */
+const struct watch_ops watch_open = {
+	.name = "open", .start = nothing_to_start, .stop = nothing_to_stop,
+};
+const struct watch_ops watch_off = {
+	.name = "off", .start = nothing_to_start, .stop = nothing_to_stop,
+};
+
+static const struct watch_ops *const kinds[] = {
+	[OBSERVE_FANOTIFY] = &watch_fanotify,
+	[OBSERVE_INOTIFY] = &watch_inotify,
+	[OBSERVE_OPEN] = &watch_open,
+	[OBSERVE_OFF] = &watch_off,
+};
+
+static int try(struct watch *w, const struct watch_ops *ops)
+{
+	w->ops = ops;
+	w->own = NULL;
+	return ops->start(w);
+}
+
+static int start_best(struct watch *w)
+{
+	if (try(w, &watch_fanotify) == 0)
+		return 0;
+	if (try(w, &watch_inotify) == 0)
+		return 0;
+	log_warning("opens cannot be seen: neither fanotify (needs CAP_SYS_ADMIN) nor inotify "
+		    "works here; -o observe=open does");
+	return try(w, &watch_off);
+}
+
+static const char *cure_of(const struct watch_ops *ops)
+{
+	return ops == &watch_fanotify ? "it needs CAP_SYS_ADMIN"
+				      : "raise sysctl fs.inotify.max_user_watches and _instances";
+}
+
+int watch_start(struct serve *s, struct watch **ret)
+{
+	enum config_observe kind = s->options->config->observe;
+	struct watch *w = calloc(1, sizeof(*w));
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	w->serve = s;
+	r = kind == OBSERVE_AUTO ? start_best(w) : try(w, kinds[kind]);
+	if (r < 0) {
+		log_error("observe=%s cannot be had: %s", w->ops->name, cure_of(w->ops));
+		free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+void watch_stop(struct watch *w)
+{
+	if (!w)
+		return;
+	w->ops->stop(w);
+	free(w);
+}
+
+void watch_folder(struct watch *w, node_id folder)
+{
+	if (w->ops->folder)
+		w->ops->folder(w, folder);
+}
+
+void watch_own_open(struct watch *w, sample_id id)
+{
+	if (w->ops->own_open)
+		w->ops->own_open(w, id);
+}
