@@ -18,7 +18,7 @@ struct push {
 	pthread_cond_t queued;
 	struct sink_job *first, **last;
 	bool stopping;
-	_Atomic int root;              /* O_PATH of the mount, once it answers; or -1 */
+	_Atomic bool mounted;          /* the mount answers */
 	pthread_t threads[THREADS_MAX];
 	unsigned thread_count;
 };
@@ -39,19 +39,22 @@ static int store_all(struct serve *s, sample_id id, struct bytes view)
 }
 
 /* Through the mount, as any program would: the pages are those of the mount's inode.  A file
- * that is not there any more has no pages either. */
+ * that is not there any more has no pages either.  No descriptor is kept, since it would keep
+ * the mount busy. */
 static void drop_pages(struct push *p, sample_id id)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
 
 	/* While we stop, nobody would answer an open. */
-	if (p->serve->stopping || p->root < 0 || manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
+	if (p->serve->stopping || !p->mounted ||
+	    buf_printf(&path, "%s/", p->serve->options->mountpoint) < 0 ||
+	    manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
 	    buf_append(&path, "", 1) < 0)
 		return;
 	if (p->serve->watch)
 		watch_own_open(p->serve->watch, id);
-	fd = openat(p->root, (char *)path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = open((char *)path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
@@ -115,7 +118,6 @@ int push_start(struct serve *s, unsigned threads, struct push **ret)
 	p->sink = (struct sink){ .push = queue, .drop = queue };
 	p->serve = s;
 	p->last = &p->first;
-	p->root = -1;
 	dl_lock_init(&p->lock);
 	dl_cond_init(&p->queued);
 	while (p->thread_count < DL_MIN(threads, (unsigned)THREADS_MAX) &&
@@ -139,8 +141,6 @@ void push_stop(struct push *p)
 	}
 	while (p->thread_count > 0)
 		pthread_join(p->threads[--p->thread_count], NULL);
-	if (p->root >= 0)
-		close(p->root);
 	pthread_cond_destroy(&p->queued);
 	dl_lock_fini(&p->lock);
 	free(p);
@@ -153,5 +153,5 @@ struct sink *push_sink(struct push *p)
 
 void push_mounted(struct push *p)
 {
-	p->root = open(p->serve->options->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	p->mounted = true;
 }
