@@ -11,7 +11,6 @@
 
 #define KEEP 16                        /* texts of a file that are remembered */
 #define KEEP_BYTES (32 * MiB)          /* and in all, but for the newest two of each */
-#define FRESH_NS CLOCK_S               /* a text that is dear to make may be this old */
 #define SERIAL_SHIFT 8
 
 static int text_order(struct serve *s, struct buf *ret)
@@ -44,7 +43,7 @@ static const struct file {
 
 struct text {
 	uint64_t serial;               /* 0: there is none */
-	uint64_t made;
+	uint64_t turn;                 /* of a dear one: engine_order_turn() when it was made */
 	int64_t mtime_ns;
 	struct buf bytes;
 };
@@ -159,11 +158,12 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 {
 	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
 	struct control *c = s->control;
+	uint64_t turn = files[i].dear ? engine_order_turn(s->engine) : 0;
 	int r;
 
 	if (files[i].dear) {
 		DL_HOLD(&c->lock);
-		if (c->texts[i][0].serial && clock_now() < c->texts[i][0].made + FRESH_NS) {
+		if (c->texts[i][0].serial && c->texts[i][0].turn == turn) {
 			fill(c, i + 1, &c->texts[i][0], ret);
 			return 0;
 		}
@@ -174,7 +174,7 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 	DL_HOLD(&c->lock);
 	make_place(c->texts[i]);
 	c->texts[i][0] = (struct text){
-		.serial = ++c->serial, .made = clock_now(), .mtime_ns = wall_ns(),
+		.serial = ++c->serial, .turn = turn, .mtime_ns = wall_ns(),
 		.bytes = buf_take(&bytes),
 	};
 	fill(c, i + 1, &c->texts[i][0], ret);

@@ -10,6 +10,7 @@ struct errand {
 };
 int errands_start(struct serve *s, struct errands **ret) DL_MUST_CHECK;
 void errands_stop(struct errands *e);  /* what waits is run with s->stopping set */
-int errands_post(struct errands *e, struct errand *errand) DL_MUST_CHECK;      /* -EAGAIN: 64 wait */
+/* -EAGAIN: 64 wait. */
+int errands_post(struct errands *e, struct errand *errand) DL_MUST_CHECK;
 /* Stop flag for scans. */
 const _Atomic bool *errands_stopping(struct errands *e);

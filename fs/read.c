@@ -148,7 +148,8 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	}
 	*p = (struct parked){
 		.waiter.wake = on_wake, .req = req, .serve = s, .id = node_sample(ino),
-		.offset = (uint64_t)off, .left = (size_t)DL_MIN((uint64_t)size, file - (uint64_t)off),
+		.offset = (uint64_t)off,
+		.left = (size_t)DL_MIN((uint64_t)size, file - (uint64_t)off),
 		.pid = (uint32_t)fuse_req_ctx(req)->pid,
 	};
 	go_on(p);

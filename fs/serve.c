@@ -288,7 +288,8 @@ int serve_run(const struct serve_options *options)
 		wait_for_end(&s, &signals);
 	else if (!options->shared->error[0])
 		snprintf(options->shared->error, sizeof(options->shared->error),
-			 "%s: the mount could not be served: %s", options->mountpoint, strerror(-r));
+			 "%s: the mount could not be served: %s", options->mountpoint,
+			 strerror(-r));
 	stop_parts(&s, &requests);
 	return r == 0 ? 0 : 1;
 }

@@ -56,7 +56,10 @@ static void take(struct fan *f, const struct fanotify_event_metadata *event)
 static void *fan_main(void *arg)
 {
 	struct fan *f = arg;
-	struct pollfd waits[] = { { .fd = f->fd, .events = POLLIN }, { .fd = f->stop, .events = POLLIN } };
+	struct pollfd waits[] = {
+		{ .fd = f->fd, .events = POLLIN },
+		{ .fd = f->stop, .events = POLLIN },
+	};
 	_Alignas(struct fanotify_event_metadata) char events[16384];
 
 	while (poll(waits, 2, -1) >= 0 || errno == EINTR) {
@@ -79,7 +82,8 @@ static int open_mark(const char *mountpoint)
 
 	if (fd < 0)
 		return -errno;
-	if (fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_OPEN, AT_FDCWD, mountpoint) < 0) {
+	if (fanotify_mark(fd, FAN_MARK_ADD | FAN_MARK_FILESYSTEM, FAN_OPEN, AT_FDCWD,
+			  mountpoint) < 0) {
 		int error = errno;
 
 		close(fd);

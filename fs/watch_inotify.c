@@ -128,7 +128,10 @@ static void take_all(struct ino *n)
 static void *ino_main(void *arg)
 {
 	struct ino *n = arg;
-	struct pollfd waits[] = { { .fd = n->fd, .events = POLLIN }, { .fd = n->news, .events = POLLIN } };
+	struct pollfd waits[] = {
+		{ .fd = n->fd, .events = POLLIN },
+		{ .fd = n->news, .events = POLLIN },
+	};
 	eventfd_t count;
 
 	while (!n->stopping && (poll(waits, 2, -1) >= 0 || errno == EINTR)) {

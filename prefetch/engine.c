@@ -75,6 +75,8 @@ static int make_parts(struct engine *e)
 
 static void engine_free(struct engine *e)
 {
+	sequence_unref(e->told);
+	sequence_unref(e->told_next);
 	plan_free(e->plan);
 	tracker_free(e->tracker);
 	mailbox_free(e->facts);

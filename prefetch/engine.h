@@ -94,6 +94,8 @@ struct engine_report {
 void engine_report(struct engine *e, struct engine_report *ret);
 /* The running (false) or next (true) epoch, a path a line, escaped; empty while unknown. */
 int engine_order_text(struct engine *e, bool next, struct buf *ret) DL_MUST_CHECK;
+/* Changes whenever one of these texts has: after every open that engine_opened() was told of. */
+uint64_t engine_order_turn(struct engine *e);
 int engine_order_describe(struct engine *e, struct buf *ret) DL_MUST_CHECK;
 enum engine_where { WHERE_SOURCE, WHERE_MEMORY, WHERE_PAGE_CACHE };
 enum engine_where engine_where(struct engine *e, sample_id id);

@@ -58,6 +58,9 @@ struct engine {
 	struct judge judge;
 	struct buf loose;              /* struct loose */
 	uint64_t aged;
+	uint64_t turn;                 /* counts changes of the next three: the main course */
+	struct sequence *told, *told_next;     /* owned refs, so that an address says who it is */
+	uint64_t told_epoch;
 	char spec[256];
 
 	struct dl_lock late_lock;      /* guards the next three */

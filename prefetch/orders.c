@@ -54,7 +54,8 @@ static int find_lists(struct engine *e, struct told *t, char reterr[160])
 	if (t->spec.root) {
 		r = manifest_resolve(m, t->spec.root, &root);
 		if (r < 0 || !node_is_folder(root))
-			return refuse(reterr, -EINVAL, "no such folder in the dataset", t->spec.root);
+			return refuse(reterr, -EINVAL, "no such folder in the dataset",
+				      t->spec.root);
 		r = add_list(t, m, LIST_IMAGE_FOLDER, root);
 		if (r == -ENOENT)
 			r = add_list(t, m, LIST_ALL, root);
@@ -136,8 +137,8 @@ static int read_list(struct engine *e, struct told *t, const char *mountpoint, c
 		if (r < 0)
 			return refuse(reterr, r, "the dataset has no files", t->spec.file);
 		c.list = t->lists[0];
-		r = list_file_parse((struct bytes){ text.at, text.len }, list_count(c.list), resolve,
-				    &c, &t->listed, reterr);
+		r = list_file_parse((struct bytes){ text.at, text.len }, list_count(c.list),
+				    resolve, &c, &t->listed, reterr);
 		if (r == 0)
 			return 0;
 	}
@@ -166,7 +167,8 @@ int engine_order(struct engine *e, const char *spec, const char *mountpoint, cha
 	if (r < 0)
 		return r;
 	if (t.spec.kind != ORDER_NONE && !manifest_scanned(e->options.manifest))
-		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet", spec);
+		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet",
+			      spec);
 	if (t.spec.kind == ORDER_LIST)
 		r = read_list(e, &t, mountpoint, reterr);
 	else if (t.spec.kind == ORDER_AUTO)

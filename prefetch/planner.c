@@ -12,11 +12,28 @@ static bool process_exists(uint32_t pid)
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
+static void note_turn(struct engine *e)
+{
+	const struct course *c = tracker_main(e->tracker);
+	struct sequence *now = c ? c->sequence : NULL, *next = c ? c->next : NULL;
+	uint64_t epoch = c ? c->epoch : 0;
+
+	if (now == e->told && next == e->told_next && epoch == e->told_epoch)
+		return;
+	sequence_unref(e->told);
+	sequence_unref(e->told_next);
+	e->told = now ? sequence_ref(now) : NULL;
+	e->told_next = next ? sequence_ref(next) : NULL;
+	e->told_epoch = epoch;
+	e->turn++;
+}
+
 void planner_order(struct engine *e)
 {
 	const struct course *courses;
 	size_t count = tracker_courses(e->tracker, &courses);
 
+	note_turn(e);
 	plan_courses(e->plan, courses, count, clock_now());
 }
 

@@ -75,6 +75,24 @@ int engine_order_text(struct engine *e, bool next, struct buf *ret)
 	return r;
 }
 
+struct turn_ask {
+	struct ask ask;
+	uint64_t turn;
+};
+
+static void take_turn(struct engine *e, struct ask *a)
+{
+	dl_container_of(a, struct turn_ask, ask)->turn = e->turn;
+}
+
+uint64_t engine_order_turn(struct engine *e)
+{
+	struct turn_ask a = { .ask.run = take_turn };
+
+	ask(e, &a.ask);
+	return a.turn;
+}
+
 struct describe_ask {
 	struct ask ask;
 	struct buf *ret;

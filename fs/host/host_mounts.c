@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,18 +119,20 @@ static int find_now(const char *path, bool prefix, struct host_mount *ret)
 	return r < 0 ? r : mounts_find((char *)text.at, path, prefix, ret);
 }
 
-/* stat() waits for the server, and a server may never answer; so a child asks. */
+/* Attributes that the kernel remembers outlive a server, so the server itself is asked; it may
+ * never answer, so a child asks. */
 static bool is_dead(const char *path)
 {
 	pid_t pid = fork();
 	struct pollfd ended = { .events = POLLIN };
-	struct stat st;
+	struct statx st;
 	int status = 0;
 
 	if (pid < 0)
 		return false;
 	if (pid == 0)
-		_exit(stat(path, &st) < 0 && errno == ENOTCONN ? 1 : 0);
+		_exit(statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 &&
+		      errno == ENOTCONN);
 	ended.fd = pidfd_open(pid, 0);
 	if (ended.fd < 0 || poll(&ended, 1, ANSWER_MS) != 1)
 		kill(pid, SIGKILL);

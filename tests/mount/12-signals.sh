@@ -20,6 +20,7 @@ for name in os.listdir(src):
     fd = os.open(f"{mnt}/{name}", os.O_RDONLY)
     assert os.read(fd, 5000) == open(f"{src}/{name}", "rb").read(), name
     os.close(fd)
+signal.setitimer(signal.ITIMER_REAL, 0)
 P
 kill $storm
 [ "$(jq .pid "$mnt/.dlfs/stats.json")" = "$pid" ] || fail "dlfs was replaced"

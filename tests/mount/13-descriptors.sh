@@ -13,7 +13,8 @@ for i in range(20000):
 (ulimit -S -n 256; ulimit -H -n 256; mount_dlfs "$src" "$mnt" order=none)
 remember "$mnt"
 [ "$(find "$mnt" -type f | wc -l)" = 20000 ] || fail "find sees other files"
-find "$mnt" -type f | head -200 | xargs cat > /dev/null
+find "$mnt" -type f > "$work/files"
+head -200 "$work/files" | xargs cat > /dev/null
 pid=$(jq .pid "$mnt/.dlfs/stats.json")
 n=$(ls "/proc/$pid/fd" | wc -l)
 [ "$n" -le 200 ] || fail "$n descriptors are open"

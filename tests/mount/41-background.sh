@@ -5,13 +5,14 @@
 
 cd "$work"
 mkdir src mnt
-echo 1 > src/file; echo src/file > list; printf 'order: sequential\n' > c.yaml
+echo 1 > src/file; echo file > list; printf 'order: sequential\n' > c.yaml
 before=$(ls -A /)
 # A pipe that somebody reads to its end: hangs if the daemon keeps it.
 out=$(timeout 60 "$DLFS" mount src mnt -c c.yaml 2>&1 9>&1) || fail "mount: $out"
 remember "$work/mnt"
 [ "$(cat mnt/file)" = 1 ] || fail "it does not answer at once"
-[ "$(jq -r .order.spec mnt/.dlfs/stats.json)" = sequential ] || fail "the file of settings was not read"
+follows_file() { [ "$(jq -r .order.spec mnt/.dlfs/stats.json)" = sequential ]; }
+wait_for 30 follows_file || fail "the file of settings was not read"
 pid=$(jq .pid mnt/.dlfs/stats.json)
 parent=$(ps -o ppid= -p "$pid" | tr -d ' ')
 for p in $pid $parent; do
@@ -35,7 +36,8 @@ fi
 
 # A list that was named from here.
 "$DLFS" mount src mnt -o order=list:list 2> err || fail "list: $(cat err)"
-"$DLFS" order mnt | grep -q "list:$work/list" || fail "order: $("$DLFS" order mnt)"
+follows_list() { "$DLFS" order mnt | grep -q "list:$work/list"; }
+wait_for 30 follows_list || fail "order: $("$DLFS" order mnt)"
 umount_dlfs mnt
 
 # In the foreground it stays until it is told to go.

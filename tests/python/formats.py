@@ -46,7 +46,7 @@ with workplace() as folder:
         at = os.path.join(mount.at, "x.npy")
         for what, act in {
             "create": lambda: open(mount.at + "/x.lock", "w"),
-            "write": lambda: open(at, "r+b"),
+            "write": lambda: os.write(os.open(at, os.O_RDWR), b"x"),
             "mkdir": lambda: os.mkdir(mount.at + "/d"),
             "utime": lambda: os.utime(at),
             "chmod": lambda: os.chmod(at, 0o600),
