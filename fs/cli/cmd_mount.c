@@ -10,6 +10,7 @@
 #include "fs/cli/daemon.h"
 #include "fs/host/host.h"
 #include "fs/supervise.h"
+#include "prefetch/order/order.h"
 
 struct request {
 	struct config *config;
@@ -108,12 +109,22 @@ static int resolve(struct request *q, const char *key, char **at)
 		return take_place(q, key, real);
 	if (strcmp(key, "source") == 0)
 		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", *at,
-				strerror(-r));
+				strstr(*at, "://") ? "only a folder of this machine can be shown"
+						   : strerror(-r));
 	if (r == -ENOENT)
 		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s",
 				*at, *at);
 	return cli_fail(CLI_MOUNT_FAILED, "the mount point %s cannot be used: %s", *at,
 			strerror(-r));
+}
+
+/* The server would find out as well, but when nobody listens any more. */
+static int check_order(const char *text)
+{
+	dl_cleanup(order_spec_fini) struct order_spec spec = { 0 };
+	char why[160] = "out of memory";
+
+	return order_parse(text, &spec, why) < 0 ? cli_fail(CLI_MOUNT_FAILED, "order: %s", why) : 0;
 }
 
 /* A list is named relative to where the command was given, and read from elsewhere. */
@@ -161,6 +172,8 @@ static int check_places(struct request *q)
 		r = check_source(c->source);
 	if (r == 0)
 		r = resolve(q, "mountpoint", &c->mountpoint);
+	if (r == 0)
+		r = check_order(c->order);
 	if (r == 0)
 		r = resolve_list(q);
 	if (r != 0)

@@ -20,6 +20,7 @@ refuses() {
 }
 
 refuses 'No such file' none mnt
+refuses 'only a folder' s3://bucket/prefix mnt
 refuses 'is a file' src/file mnt
 refuses 'mkdir -p' src none
 refuses 'not a folder' src full/other
@@ -34,6 +35,8 @@ refuses 'did you mean memory' src mnt -o memoory=8MiB
 refuses 'no option "nonsense"' src mnt -o nonsense
 refuses 'memory is' src mnt -o memory=1
 refuses 'nothing.yaml' src mnt --config nothing.yaml
+refuses 'seed= is missing' src mnt -o order=torch
+refuses '"shuffle" is no order' src mnt -o order=shuffle
 refuses 'list nolist' src mnt -o order=list:nolist
 refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
