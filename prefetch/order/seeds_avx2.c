@@ -1,0 +1,3 @@
+#define LANES 8
+#define BLOCK seeds_block_avx2
+#include "prefetch/order/seeds_block.h"
