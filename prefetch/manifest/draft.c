@@ -1,14 +1,14 @@
 /* Reading one folder of the source, and comparing it with what is known. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
 #include "prefetch/manifest/internal.h"
+
+#define TRIES 3
 
 static int64_t ns_of(struct statx_timestamp t)
 {
@@ -22,31 +22,6 @@ static struct stamp stamp_of(const struct statx *s)
 		.mtime_ns = ns_of(s->stx_mtime), .ctime_ns = ns_of(s->stx_ctime),
 		.mode = s->stx_mode, .uid = s->stx_uid, .gid = s->stx_gid, .nlink = s->stx_nlink,
 	};
-}
-
-/* No link on the way is followed, so a folder that became a link never leads out. */
-static int open_folder(const struct manifest *m, uint32_t folder)
-{
-	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	struct open_how how = {
-		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOATIME,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-	};
-	int r = manifest_path(m, (node_id)folder + 1, &path);
-	long fd;
-
-	if (r == 0 && path.len == 0)
-		r = buf_append(&path, ".", 1);
-	if (r == 0)
-		r = buf_append(&path, "", 1);
-	if (r < 0)
-		return r;
-	fd = syscall(SYS_openat2, m->root_fd, path.at, &how, sizeof(how));
-	if (fd < 0 && errno == EPERM) {        /* O_NOATIME is the owner's */
-		how.flags &= ~(uint64_t)O_NOATIME;
-		fd = syscall(SYS_openat2, m->root_fd, path.at, &how, sizeof(how));
-	}
-	return fd < 0 ? -errno : (int)fd;
 }
 
 static int stamp_fd(int fd, struct stamp *ret)
@@ -65,7 +40,7 @@ int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret)
 
 	if (folder == 0)
 		return stamp_fd(m->root_fd, ret);
-	fd = open_folder(m, folder);
+	fd = folder_open(m, folder);
 	return fd < 0 ? fd : stamp_fd(fd, ret);
 }
 
@@ -84,6 +59,20 @@ static int add_link_text(struct draft *d, int fd, const char *name, uint64_t *re
 	return buf_append(&d->names, "", 1);
 }
 
+static struct draft_entry entry_of(const struct statx *s, uint64_t name, size_t len)
+{
+	return (struct draft_entry){
+		.record = {
+			.size = s->stx_size, .ino = s->stx_ino, .mode = s->stx_mode,
+			.mtime_ns = ns_of(s->stx_mtime), .ctime_ns = ns_of(s->stx_ctime),
+			.nlink = (uint16_t)DL_MIN(s->stx_nlink, 65535u),
+			.name = name, .name_len = (uint8_t)len,
+		},
+		.owner = { s->stx_uid, s->stx_gid },
+	};
+}
+
+/* 1: the entry is there; 0: it has vanished meanwhile; -errno: nothing can be said of it. */
 static int add_entry(struct draft *d, int fd, const char *name)
 {
 	size_t len = strlen(name), before = d->names.len;
@@ -94,24 +83,34 @@ static int add_entry(struct draft *d, int fd, const char *name)
 	if (len > 255)
 		return 0;
 	if (statx(fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s) < 0)
-		return errno == ENOENT ? 0 : -errno;    /* vanished meanwhile */
-	e = (struct draft_entry){
-		.record = {
-			.size = s.stx_size, .ino = s.stx_ino, .mode = s.stx_mode,
-			.mtime_ns = ns_of(s.stx_mtime), .ctime_ns = ns_of(s.stx_ctime),
-			.nlink = (uint16_t)DL_MIN(s.stx_nlink, 65535u),
-			.name = before, .name_len = (uint8_t)len,
-		},
-		.owner = { s.stx_uid, s.stx_gid },
-	};
+		return errno == ENOENT ? 0 : -errno;
+	e = entry_of(&s, before, len);
 	r = buf_append(&d->names, name, len + 1);
 	if (r == 0 && S_ISLNK(s.stx_mode))
 		r = add_link_text(d, fd, name, &e.record.size);
-	if (r == -ENOENT || r == -EINVAL) {             /* the link vanished meanwhile */
-		d->names.len = before;
+	if (r == 0)
+		r = buf_append(&d->entries, &e, sizeof(e));
+	if (r == 0)
+		return 1;
+	d->names.len = before;
+	return r == -ENOENT || r == -EINVAL ? 0 : r;
+}
+
+/* What holds for the whole folder (it may not be searched) or for this process (memory) ends the
+ * reading; one bad inode only costs its own entry.  It is looked for again at the next refresh,
+ * since a folder that was read long ago, as it seems, is read again. */
+static int add_if_possible(struct draft *d, int fd, const char *name)
+{
+	int r = add_entry(d, fd, name);
+
+	for (int i = 0; i < TRIES && (r == -EINTR || r == -EAGAIN); i++)
+		r = add_entry(d, fd, name);
+	if (r >= 0)
 		return 0;
-	}
-	return r < 0 ? r : buf_append(&d->entries, &e, sizeof(e));
+	if (r == -EACCES || r == -ENOMEM)
+		return r;
+	d->read_at = 0;
+	return 0;
 }
 
 static int by_name(const void *a, const void *b, void *names)
@@ -144,7 +143,7 @@ static int read_entries(struct draft *d, int fd)
 	while (errno = 0, (e = readdir(dir))) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
-		r = add_entry(d, fd, e->d_name);
+		r = add_if_possible(d, fd, e->d_name);
 		if (r < 0)
 			return r;
 	}
@@ -164,25 +163,39 @@ static int64_t real_now(void)
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* A folder that cannot be read is known as such: an empty listing with the error.  Only what is
- * our own trouble (memory, descriptors) is an error here. */
-int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret)
+/* These say what the folder is.  Anything else may be over the next time. */
+static bool lasting(int error)
+{
+	return error == -EACCES || error == -EPERM || error == -ENOENT || error == -ENOTDIR ||
+		error == -ELOOP || error == -EXDEV;
+}
+
+static int read_once(const struct manifest *m, uint32_t folder, struct draft *ret)
 {
 	dl_cleanup(draft_free) struct draft d = { .read_at = real_now() };
-	dl_cleanup(dl_closep) int fd = open_folder(m, folder);
+	dl_cleanup(dl_closep) int fd = folder_open(m, folder);
 	int r = fd < 0 ? fd : stamp_fd(fd, &d.stamp);
 
 	if (r == 0)
 		r = read_entries(&d, fd);
-	if (r == -ENOMEM || r == -EMFILE || r == -ENFILE)
+	if (r < 0 && !lasting(r))
 		return r;
 	if (r < 0) {
 		d.error = r;
-		d.entries.len = 0;
+		d.entries.len = d.names.len = 0;
 	}
 	*ret = d;
 	d = (struct draft){ 0 };
 	return 0;
+}
+
+int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret)
+{
+	int r = read_once(m, folder, ret);
+
+	for (int i = 0; i < TRIES && (r == -EINTR || r == -EAGAIN); i++)
+		r = read_once(m, folder, ret);
+	return r == -EINTR || r == -EAGAIN ? -EIO : r;
 }
 
 void draft_free(struct draft *d)
@@ -208,17 +221,26 @@ static bool same_entry(const struct manifest *m, const struct draft *d,
 		memcmp(name, name_of(m, e), len) == 0;
 }
 
-bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing)
+bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_t listing)
 {
 	const struct listing *l = &m->listings[listing];
 	const struct draft_entry *x = (const void *)d->entries.at;
 
-	if (d->error != l->error || d->entries.len / sizeof(*x) != l->count)
-		return false;
-	if (d->error == 0 && memcmp(&d->stamp, &l->stamp, sizeof(d->stamp)) != 0)
+	if (d->entries.len / sizeof(*x) != l->count)
 		return false;
 	for (uint32_t i = 0; i < l->count; i++)
 		if (!same_entry(m, d, &x[i], &m->entries[l->first + i]))
 			return false;
 	return true;
+}
+
+bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing)
+{
+	const struct listing *l = &m->listings[listing];
+
+	if (d->error != l->error)
+		return false;
+	if (d->error == 0 && memcmp(&d->stamp, &l->stamp, sizeof(d->stamp)) != 0)
+		return false;
+	return draft_same_entries(m, d, listing);
 }

@@ -1,9 +1,11 @@
 /* How the manifest lies in memory; private to this folder.
  *
  * Four tables and the names, each at a fixed place of one reserved range.  A table grows by
- * one writer at a time (manifest.writer); its counter is raised after the records are written,
- * so whatever lies below a counter is complete.  A writer that dies leaves only records above
- * the counters, which nobody has seen.
+ * one writer at a time (manifest.writer): it writes all records of a listing above the
+ * counters, then raises the counters, then stores the folder's pointer to the listing.  So
+ * whatever lies below a counter is complete, and names only what is complete too.  A writer
+ * that dies on the way leaves records that nobody has seen or that nothing names; only what
+ * follows from the listings (detached, files, bytes) may then be behind, which `writing` tells.
  */
 #pragma once
 #include <stdatomic.h>
@@ -20,7 +22,7 @@ struct record {                        /* an entry */
 	uint64_t name : 40;            /* offset; a symlink's text follows its name's NUL */
 	uint64_t name_len : 8;
 	uint64_t owner : 16;
-	uint16_t mode, nlink;
+	uint16_t mode, nlink;          /* of more than 65535 names: 65535 */
 	uint32_t folder;               /* that it lies in */
 };
 _Static_assert(sizeof(struct record) == 48, "an entry costs 48 bytes");
@@ -32,7 +34,7 @@ struct stamp {                         /* what tells that a folder is unchanged 
 };
 
 struct listing {
-	uint32_t first, count;         /* entries */
+	uint32_t first, count;         /* entries; two listings may share them */
 	uint32_t folder;
 	int32_t error;                 /* why it could not be read: 0 or -errno */
 	struct stamp stamp;
@@ -43,7 +45,7 @@ struct folder {
 	_Atomic uint32_t listing;      /* the newest, + 1; 0: never read */
 	uint32_t parent;               /* folder; of the root: itself */
 	uint32_t entry;                /* its name in the parent; of the root: NONE */
-	uint32_t reserved;
+	_Atomic uint32_t detached;     /* 1: the way from the root to it is broken, for good */
 };
 
 struct owner { uint32_t uid, gid; };
@@ -52,8 +54,8 @@ struct owner { uint32_t uid, gid; };
 struct head {                          /* at the start of the range */
 	_Atomic uint32_t folders, listings, entries, owners;
 	_Atomic uint64_t names;        /* bytes */
-	_Atomic uint64_t files, bytes; /* regular ones in current listings */
-	_Atomic bool scanned;
+	_Atomic uint64_t files, bytes; /* regular ones in current listings, of folders in the tree */
+	_Atomic bool scanned, writing;
 	struct stamp root;
 };
 
@@ -102,14 +104,26 @@ int64_t listing_ensure(struct manifest *m, uint32_t folder);
 /* Entry number of a name in a listing, or NONE. */
 uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *name, size_t len);
 
+/* -ENOENT and the like, which say what the folder is now, are told in ret->error; errors that
+ * may pass (-EIO, -ENOMEM, ...) are returned, since nothing was learnt about the folder. */
 int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret) DL_MUST_CHECK;
 int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret) DL_MUST_CHECK;
 void draft_free(struct draft *d);
-/* Make the draft the folder's listing if `expected` (+ 1; 0: none) still is; otherwise another
- * thread was first and nothing happens.  Returns the current listing's number, or -errno. */
+/* Make the draft the folder's listing if `expected` (+ 1; 0: none) still is, sharing the entries
+ * of that one if they are equal.  Returns the listing's number; -EAGAIN: another thread was
+ * first and nothing happened; -ENOSPC. */
 int64_t draft_publish(struct manifest *m, uint32_t folder, const struct draft *d,
 		      uint32_t expected);
+bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_t listing);
 bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing);
+
+/* An O_RDONLY descriptor, no link on the way followed; -errno. */
+int folder_open(const struct manifest *m, uint32_t folder) DL_MUST_CHECK;
+
+/* Keep files, bytes and detached true after `now` has replaced `old` (or NONE); by the writer. */
+void sums_replace(struct manifest *m, uint32_t folder, uint32_t old, uint32_t now);
+/* The same for everything, from nothing. */
+void sums_all(struct manifest *m);
 
 /* Run work(context, folder) once for every folder, also those that are found meanwhile, on
  * `threads` threads.  The first error ends it. */

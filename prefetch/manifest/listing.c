@@ -26,12 +26,16 @@ int64_t listing_ensure(struct manifest *m, uint32_t folder)
 {
 	dl_cleanup(draft_free) struct draft d = { 0 };
 	uint32_t listing = current_listing(m, folder);
+	int64_t now;
 	int r;
 
 	if (listing != NONE)
 		return listing;
 	r = draft_read(m, folder, &d);
-	return r < 0 ? r : draft_publish(m, folder, &d, 0);
+	if (r < 0)
+		return r;
+	now = draft_publish(m, folder, &d, 0);
+	return now == -EAGAIN ? current_listing(m, folder) : now;
 }
 
 /* Few owners are ever seen, so the last one is nearly always the right one. */
@@ -55,103 +59,123 @@ static int owner_number(struct manifest *m, struct owner o, uint32_t *last)
 	return (int)count;
 }
 
-/* A sub-folder that was there before keeps its number, and so its node and its listing. */
-static int folder_number(struct manifest *m, uint32_t parent, uint32_t old, uint32_t entry,
-			 const struct record *e, const char *name, uint32_t *ret)
-{
-	uint32_t before = old == NONE ? NONE : listing_find(m, old, name, e->name_len);
-	uint32_t number = m->head->folders;
+/* A listing on its way: what is written lies above the counters, and so may be written again. */
+struct publishing {
+	struct manifest *m;
+	const struct draft *draft;
+	uint32_t folder, old;
+	uint32_t first, count;         /* entries */
+	uint32_t folders;              /* all, with the new ones */
+	uint32_t last_owner;
+};
 
-	if (before != NONE && is_folder(&m->entries[before]) && m->entries[before].ino == e->ino) {
-		*ret = (uint32_t)m->entries[before].size;
-		return 0;
-	}
-	if (number == m->max_folders)
+/* A sub-folder that was there before keeps its number, and so its node and its listing. */
+static int64_t folder_number(struct publishing *p, uint32_t entry, const char *name)
+{
+	struct manifest *m = p->m;
+	const struct record *e = &m->entries[entry];
+	uint32_t before = p->old == NONE ? NONE : listing_find(m, p->old, name, e->name_len);
+
+	if (before != NONE && is_folder(&m->entries[before]) && m->entries[before].ino == e->ino)
+		return (int64_t)m->entries[before].size;
+	if (p->folders == m->max_folders)
 		return -ENOSPC;
-	m->folders[number] = (struct folder){ .parent = parent, .entry = entry };
-	*ret = number;
-	return 1;
+	m->folders[p->folders] = (struct folder){
+		.parent = p->folder, .entry = entry, .detached = m->folders[p->folder].detached,
+	};
+	return p->folders++;
 }
 
-static int write_entry(struct manifest *m, uint32_t folder, uint32_t old, uint32_t number,
-		       const struct draft *d, const struct draft_entry *x, uint32_t *last_owner)
+static int write_entry(struct publishing *p, uint32_t number, const struct draft_entry *x)
 {
-	struct record *e = &m->entries[number];
-	int owner = owner_number(m, x->owner, last_owner), r = 0;
-	uint32_t sub;
+	struct record *e = &p->m->entries[number];
+	int owner = owner_number(p->m, x->owner, &p->last_owner);
+	int64_t sub;
 
 	if (owner < 0)
 		return owner;
 	*e = x->record;
-	e->name = m->head->names + x->record.name;
+	e->name = p->m->head->names + x->record.name;
 	e->owner = (uint64_t)owner & 0xffff;
-	e->folder = folder;
-	if (is_folder(e)) {
-		r = folder_number(m, folder, old, number, e,
-				  (const char *)d->names.at + x->record.name, &sub);
-		if (r < 0)
-			return r;
-		e->size = sub;
-	}
-	/* The folder's counter rises with each, since the next takes the number after it; a
-	 * folder that nothing names yet is harmless. */
-	if (r == 1)
-		atomic_store_explicit(&m->head->folders, sub + 1, memory_order_release);
+	e->folder = p->folder;
+	if (!is_folder(e))
+		return 0;
+	sub = folder_number(p, number, (const char *)p->draft->names.at + x->record.name);
+	if (sub < 0)
+		return (int)sub;
+	e->size = (uint64_t)sub;
 	return 0;
 }
 
-/* Add a listing's regular files to the sums, or take them out. */
-static void count_files(struct manifest *m, uint32_t listing, bool in)
+static int write_entries(struct publishing *p)
 {
-	const struct listing *l = listing == NONE ? NULL : &m->listings[listing];
+	const struct buf *names = &p->draft->names;
+	const struct draft_entry *x = (const void *)p->draft->entries.at;
+	struct manifest *m = p->m;
+	int r = 0;
 
-	for (uint32_t i = 0; l && i < l->count; i++) {
-		const struct record *e = &m->entries[l->first + i];
-
-		if (!is_regular(e))
-			continue;
-		m->head->files += in ? 1 : UINT64_MAX;
-		m->head->bytes += in ? e->size : -e->size;
-	}
+	p->first = m->head->entries;
+	p->count = (uint32_t)(p->draft->entries.len / sizeof(*x));
+	if (p->count > m->max_entries - p->first || names->len > m->max_names - m->head->names)
+		return -ENOSPC;
+	if (names->len > 0)
+		memcpy(m->names + m->head->names, names->at, names->len);
+	for (uint32_t i = 0; r == 0 && i < p->count; i++)
+		r = write_entry(p, p->first + i, &x[i]);
+	if (r < 0)
+		return r;
+	/* A folder names its entry, so the entries are counted first. */
+	atomic_store_explicit(&m->head->names, m->head->names + names->len, memory_order_release);
+	atomic_store_explicit(&m->head->entries, p->first + p->count, memory_order_release);
+	atomic_store_explicit(&m->head->folders, p->folders, memory_order_release);
+	return 0;
 }
 
-/* All records first, then the counters, then the one store that shows the listing. */
-static int64_t publish(struct manifest *m, uint32_t folder, const struct draft *d, uint32_t old)
+static void share_entries(struct publishing *p)
 {
-	const struct draft_entry *x = (const void *)d->entries.at;
-	uint32_t count = (uint32_t)(d->entries.len / sizeof(*x));
-	uint32_t first = m->head->entries, listing = m->head->listings, last_owner = 0;
+	p->first = p->m->listings[p->old].first;
+	p->count = p->m->listings[p->old].count;
+}
 
-	if (count > m->max_entries - first || listing == m->max_listings ||
-	    d->names.len > m->max_names - m->head->names)
+static int64_t publish(struct publishing *p, bool same)
+{
+	const struct draft *d = p->draft;
+	struct manifest *m = p->m;
+	uint32_t listing = m->head->listings;
+	int r = 0;
+
+	if (listing == m->max_listings)
 		return -ENOSPC;
-	if (d->names.len > 0)
-		memcpy(m->names + m->head->names, d->names.at, d->names.len);
-	for (uint32_t i = 0; i < count; i++) {
-		int r = write_entry(m, folder, old, first + i, d, &x[i], &last_owner);
-
-		if (r < 0)
-			return r;
-	}
+	if (same)
+		share_entries(p);
+	else
+		r = write_entries(p);
+	if (r < 0)
+		return r;
 	m->listings[listing] = (struct listing){
-		.first = first, .count = count, .folder = folder, .error = d->error,
+		.first = p->first, .count = p->count, .folder = p->folder, .error = d->error,
 		.stamp = d->stamp, .read_at = d->read_at,
 	};
-	atomic_store_explicit(&m->head->names, m->head->names + d->names.len, memory_order_release);
-	atomic_store_explicit(&m->head->entries, first + count, memory_order_release);
 	atomic_store_explicit(&m->head->listings, listing + 1, memory_order_release);
-	count_files(m, listing, true);
-	count_files(m, old, false);
-	atomic_store_explicit(&m->folders[folder].listing, listing + 1, memory_order_release);
+	atomic_store_explicit(&m->folders[p->folder].listing, listing + 1, memory_order_release);
+	if (!same)
+		sums_replace(m, p->folder, p->old, listing);
 	return listing;
 }
 
 int64_t draft_publish(struct manifest *m, uint32_t folder, const struct draft *d,
 		      uint32_t expected)
 {
-	DL_HOLD(&m->writer);
+	struct publishing p = { .m = m, .draft = d, .folder = folder, .old = expected - 1 };
+	bool same = expected > 0 && draft_same_entries(m, d, expected - 1);
+	int64_t listing;
 
+	DL_HOLD(&m->writer);
 	if (m->folders[folder].listing != expected)
-		return current_listing(m, folder);
-	return publish(m, folder, d, expected - 1);
+		return -EAGAIN;
+	p.folders = m->head->folders;
+	m->head->writing = true;
+	listing = publish(&p, same);
+	m->head->writing = false;
+	return listing;
 }

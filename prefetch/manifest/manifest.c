@@ -47,7 +47,7 @@ void manifest_reset(struct manifest *m)
 
 	h->listings = h->entries = h->owners = 0;
 	h->names = h->files = h->bytes = 0;
-	h->scanned = false;
+	h->scanned = h->writing = false;
 	m->folders[0] = (struct folder){ .listing = 0, .parent = 0, .entry = NONE };
 	h->folders = 1;
 }
@@ -111,9 +111,11 @@ void manifest_close(struct manifest *m)
 
 void manifest_take_over(struct manifest *m)
 {
-	/* The lock is this process's copy of the parent's; what the dead one wrote without
-	 * publishing lies above the counters. */
+	/* The lock is this process's copy of the parent's. */
 	dl_lock_init(&m->writer);
+	if (m->head->writing)
+		sums_all(m);
+	m->head->writing = false;
 }
 
 int manifest_root_fd(const struct manifest *m)
@@ -238,6 +240,8 @@ int manifest_next(struct manifest *m, node_id folder, uint64_t cookie, struct ma
 
 	if (!folder_exists(m, folder))
 		return node_is_folder(folder) ? -ESTALE : -ENOTDIR;
+	if (cookie != 0 && listing < 0)
+		return -EINVAL;
 	if (cookie == 0)
 		listing = listing_ensure(m, (uint32_t)folder - 1);
 	if (listing < 0)

@@ -1,6 +1,9 @@
-/* Paths below the root, both ways. */
+/* Paths below the root: of a node, to a node, and opened. */
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "prefetch/manifest/internal.h"
 
@@ -62,4 +65,53 @@ int manifest_resolve(struct manifest *m, const char *path, node_id *ret)
 	}
 	*ret = node;
 	return 0;
+}
+
+static int open_at_once(const struct manifest *m, const char *path, int more)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(O_RDONLY | O_DIRECTORY | O_CLOEXEC | more),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+	long fd = syscall(SYS_openat2, m->root_fd, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The same for kernels and sandboxes without openat2, and for paths over PATH_MAX. */
+static int open_by_steps(const struct manifest *m, char *path)
+{
+	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	dl_cleanup(dl_closep) int at = openat(m->root_fd, ".", O_PATH | flags);
+	char *rest = path, *name;
+	int fd;
+
+	while (at >= 0 && (name = strsep(&rest, "/"))) {
+		fd = openat(at, name, O_PATH | flags);
+		if (fd < 0)
+			return -errno;
+		close(at);
+		at = fd;
+	}
+	fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | flags);
+	return fd < 0 ? -errno : fd;
+}
+
+int folder_open(const struct manifest *m, uint32_t folder)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	int r = manifest_path(m, (node_id)folder + 1, &path), fd;
+
+	if (r == 0 && path.len == 0)
+		r = buf_append(&path, ".", 1);
+	if (r == 0)
+		r = buf_append(&path, "", 1);
+	if (r < 0)
+		return r;
+	fd = open_at_once(m, (char *)path.at, O_NOATIME);
+	if (fd == -EPERM)              /* O_NOATIME is the owner's */
+		fd = open_at_once(m, (char *)path.at, 0);
+	if (fd == -ENOSYS || fd == -EPERM || fd == -ENAMETOOLONG)
+		fd = open_by_steps(m, (char *)path.at);
+	return fd;
 }

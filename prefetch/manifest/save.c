@@ -1,54 +1,54 @@
-/* A manifest on disk: a head, the tables as they lie in memory, the names; one checksum. */
+/* A manifest on disk, see file.h. */
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <xxhash.h>
 
-#include "prefetch/manifest/internal.h"
+#include "prefetch/manifest/file.h"
 
-#define MAGIC UINT64_C(0x31303073666c6401)
+#define MAGIC UINT64_C(0x32303073666c6401)
 #define PARTS 6
+#define UNSUMMED offsetof(struct file_head, root_ino)
 
-struct file_head {
-	uint64_t magic, checksum;      /* of everything after these two, and of all parts */
-	uint64_t root_ino, root_dev, source_hash, names, files, bytes;
-	uint32_t folders, listings, entries, owners;
-};
-
-static struct file_head head_of(const struct manifest *m)
+struct file_head file_head_of(const struct manifest *m)
 {
-	const struct head *h = m->head;
-
 	return (struct file_head){
-		.magic = MAGIC, .root_ino = h->root.ino, .root_dev = h->root.dev,
+		.magic = MAGIC, .root_ino = m->head->root.ino, .root_dev = m->head->root.dev,
 		.source_hash = XXH3_64bits(m->source, strlen(m->source)),
-		.names = h->names, .files = h->files, .bytes = h->bytes, .folders = h->folders,
-		.listings = h->listings, .entries = h->entries, .owners = h->owners,
 	};
 }
 
-/* The head without its checksum, then the tables. */
-static void parts_of(const struct manifest *m, struct file_head *h, struct iovec part[PARTS])
+uint64_t file_checksum(const void *at, size_t len)
 {
-	const size_t skip = offsetof(struct file_head, root_ino);
+	return XXH3_64bits(at, len);
+}
 
-	part[0] = (struct iovec){ (char *)h + skip, sizeof(*h) - skip };
-	part[1] = (struct iovec){ m->folders, h->folders * sizeof(struct folder) };
+static void parts_of(const struct manifest *m, struct file_head *h, struct folder *folders,
+		     struct iovec part[PARTS])
+{
+	part[0] = (struct iovec){ (char *)h + UNSUMMED, sizeof(*h) - UNSUMMED };
+	part[1] = (struct iovec){ folders, h->folders * sizeof(struct folder) };
 	part[2] = (struct iovec){ m->listings, h->listings * sizeof(struct listing) };
 	part[3] = (struct iovec){ m->entries, h->entries * sizeof(struct record) };
 	part[4] = (struct iovec){ m->owners, h->owners * sizeof(struct owner) };
 	part[5] = (struct iovec){ m->names, h->names };
 }
 
-static uint64_t checksum(const struct iovec part[PARTS])
+/* file_checksum() of the parts one after the other. */
+static int sum_parts(const struct iovec part[PARTS], uint64_t *ret)
 {
-	uint64_t sum = 0;
+	XXH3_state_t *state = XXH3_createState();
 
+	if (!state)
+		return -ENOMEM;
+	XXH3_64bits_reset(state);
 	for (size_t i = 0; i < PARTS; i++)
-		sum = XXH3_64bits_withSeed(part[i].iov_base, part[i].iov_len, sum);
-	return sum;
+		XXH3_64bits_update(state, part[i].iov_base, part[i].iov_len);
+	*ret = XXH3_64bits_digest(state);
+	XXH3_freeState(state);
+	return 0;
 }
 
 static int write_all(int fd, const void *at, size_t len)
@@ -85,15 +85,40 @@ static int read_all(int fd, void *at, size_t len)
 	return 0;
 }
 
-static int write_file(const struct manifest *m, int fd)
+/* What lookups may add meanwhile lies above these counters; only the folders' pointers to their
+ * listings change in place, so the folders are copied. */
+static int take_counts(struct manifest *m, struct file_head *ret, struct folder **ret_folders)
 {
-	struct file_head h = head_of(m);
-	struct iovec part[PARTS];
-	int r;
+	size_t size;
 
-	parts_of(m, &h, part);
-	h.checksum = checksum(part);
-	r = write_all(fd, &h, offsetof(struct file_head, root_ino));
+	DL_HOLD(&m->writer);
+	size = m->head->folders * sizeof(struct folder);
+	*ret_folders = malloc(size);
+	if (!*ret_folders)
+		return -ENOMEM;
+	memcpy(*ret_folders, m->folders, size);
+	*ret = file_head_of(m);
+	ret->folders = m->head->folders;
+	ret->listings = m->head->listings;
+	ret->entries = m->head->entries;
+	ret->owners = m->head->owners;
+	ret->names = m->head->names;
+	return 0;
+}
+
+static int write_file(struct manifest *m, int fd)
+{
+	dl_cleanup(dl_freep) struct folder *folders = NULL;
+	struct iovec part[PARTS];
+	struct file_head h;
+	int r = take_counts(m, &h, &folders);
+
+	if (r < 0)
+		return r;
+	parts_of(m, &h, folders, part);
+	r = sum_parts(part, &h.checksum);
+	if (r == 0)
+		r = write_all(fd, &h, UNSUMMED);
 	for (size_t i = 0; r == 0 && i < PARTS; i++)
 		r = write_all(fd, part[i].iov_base, part[i].iov_len);
 	if (r == 0 && fsync(fd) < 0)
@@ -101,14 +126,27 @@ static int write_file(const struct manifest *m, int fd)
 	return r;
 }
 
-/* Not while a scan or a refresh runs: the two fields that change, a folder's newest listing and
- * a listing's read_at, would not be those that the checksum is of. */
-int manifest_save(const struct manifest *m, const char *path)
+/* So that the rename is on the disk as well. */
+static int sync_folder_of(const char *path)
+{
+	dl_cleanup(dl_freep) char *copy = strdup(path);
+	dl_cleanup(dl_closep) int fd = -1;
+
+	if (!copy)
+		return -ENOMEM;
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+int manifest_save(struct manifest *m, const char *path)
 {
 	dl_cleanup(buf_free) struct buf temporary = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
-	int r = buf_printf(&temporary, "%s.new-%d", path, (int)getpid());
+	int r;
 
+	if (!manifest_scanned(m))
+		return -EAGAIN;
+	r = buf_printf(&temporary, "%s.new-%d", path, (int)getpid());
 	if (r < 0)
 		return r;
 	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -119,118 +157,81 @@ int manifest_save(const struct manifest *m, const char *path)
 		r = -errno;
 	if (r < 0)
 		unlink((char *)temporary.at);
-	return r;
-}
-
-static bool good_name(const struct manifest *m, const struct file_head *h, const struct record *e)
-{
-	uint64_t end = e->name + e->name_len;
-
-	if (end >= h->names || e->name_len == 0 || m->names[end] != 0 ||
-	    memchr(m->names + e->name, 0, e->name_len) ||
-	    memchr(m->names + e->name, '/', e->name_len))
-		return false;
-	if (!S_ISLNK(e->mode))
-		return true;
-	return e->size < h->names - end - 1 && m->names[end + 1 + e->size] == 0;
-}
-
-static bool good_entries(const struct manifest *m, const struct file_head *h)
-{
-	for (uint32_t i = 0; i < h->entries; i++) {
-		const struct record *e = &m->entries[i];
-
-		if (!good_name(m, h, e) || e->owner >= h->owners || e->folder >= h->folders)
-			return false;
-		if (is_folder(e) && (e->size >= h->folders || e->size == 0))
-			return false;
-	}
-	return true;
-}
-
-/* A parent has a lower number than its child, so no walk upwards can go round. */
-static bool good_folders(const struct manifest *m, const struct file_head *h)
-{
-	for (uint32_t i = 0; i < h->folders; i++) {
-		const struct folder *f = &m->folders[i];
-
-		if (f->listing > h->listings)
-			return false;
-		if (f->listing > 0 && m->listings[f->listing - 1].folder != i)
-			return false;
-		if (i > 0 && (f->parent >= i || f->entry >= h->entries))
-			return false;
-	}
-	return h->folders > 0 && m->folders[0].entry == NONE && m->folders[0].parent == 0;
-}
-
-static bool good_listings(const struct manifest *m, const struct file_head *h)
-{
-	for (uint32_t i = 0; i < h->listings; i++) {
-		const struct listing *l = &m->listings[i];
-
-		if (l->folder >= h->folders || l->first > h->entries ||
-		    l->count > h->entries - l->first)
-			return false;
-		for (uint32_t k = 1; k < l->count; k++)
-			if (strcmp(name_of(m, &m->entries[l->first + k - 1]),
-				   name_of(m, &m->entries[l->first + k])) >= 0)
-				return false;
-	}
-	return true;
+	return r < 0 ? r : sync_folder_of(path);
 }
 
 static bool fits(const struct manifest *m, const struct file_head *h)
 {
-	struct file_head mine = head_of(m);
+	struct file_head mine = file_head_of(m);
 
-	return h->magic == MAGIC && h->root_ino == mine.root_ino && h->root_dev == mine.root_dev &&
-		h->source_hash == mine.source_hash && h->folders <= m->max_folders &&
-		h->listings <= m->max_listings && h->entries <= m->max_entries &&
-		h->owners <= OWNERS_MAX && h->names <= m->max_names;
+	return h->magic == mine.magic && h->root_ino == mine.root_ino &&
+		h->root_dev == mine.root_dev && h->source_hash == mine.source_hash &&
+		h->folders <= m->max_folders && h->listings <= m->max_listings &&
+		h->entries <= m->max_entries && h->owners <= OWNERS_MAX &&
+		h->names <= m->max_names;
 }
 
-static int read_parts(struct manifest *m, int fd, struct file_head *h)
+/* Into the tables, above the counters: nobody sees it yet. */
+static int read_tables(const struct manifest *m, int fd, struct file_head *h,
+		       struct folder *folders)
 {
 	struct iovec part[PARTS];
+	uint64_t sum;
+	char more;
 	int r = 0;
 
-	parts_of(m, h, part);
+	parts_of(m, h, folders, part);
 	for (size_t i = 1; r == 0 && i < PARTS; i++)
 		r = read_all(fd, part[i].iov_base, part[i].iov_len);
+	if (r == 0)
+		r = sum_parts(part, &sum);
 	if (r < 0)
 		return r;
-	if (checksum(part) != h->checksum || !good_entries(m, h) || !good_listings(m, h) ||
-	    !good_folders(m, h))
+	if (sum != h->checksum || read(fd, &more, 1) != 0)
 		return -ESTALE;
-	return 0;
+	return tables_sound(m, h, folders) ? 0 : -ESTALE;
+}
+
+/* The root's listing last, as in publishing: it makes all the others reachable. */
+static void adopt(struct manifest *m, const struct file_head *h, const struct folder *folders)
+{
+	m->head->writing = true;
+	memcpy(m->folders + 1, folders + 1, (h->folders - 1) * sizeof(*folders));
+	m->head->owners = h->owners;
+	m->head->names = h->names;
+	m->head->entries = h->entries;
+	m->head->folders = h->folders;
+	m->head->listings = h->listings;
+	m->folders[0].listing = folders[0].listing;
+	sums_all(m);
+	m->head->writing = false;
+	m->head->scanned = true;
+}
+
+static int load(struct manifest *m, int fd)
+{
+	dl_cleanup(dl_freep) struct folder *folders = NULL;
+	struct file_head h;
+	int r = read_all(fd, &h, sizeof(h));
+
+	if (r < 0)
+		return r;
+	/* A lookup that comes now waits for what is loaded, and then finds it. */
+	DL_HOLD(&m->writer);
+	if (m->head->listings > 0 || !fits(m, &h))
+		return -ESTALE;
+	folders = malloc(DL_MAX(h.folders, 1u) * sizeof(*folders));
+	if (!folders)
+		return -ENOMEM;
+	r = read_tables(m, fd, &h, folders);
+	if (r == 0)
+		adopt(m, &h, folders);
+	return r;
 }
 
 int manifest_load(struct manifest *m, const char *path)
 {
 	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct file_head h;
-	int r;
 
-	if (fd < 0)
-		return -errno;
-	r = read_all(fd, &h, sizeof(h));
-	if (r < 0)
-		return r;
-	if (m->head->listings > 0 || !fits(m, &h))
-		return -ESTALE;
-	r = read_parts(m, fd, &h);
-	if (r < 0) {
-		manifest_reset(m);
-		return r;
-	}
-	m->head->owners = h.owners;
-	m->head->names = h.names;
-	m->head->files = h.files;
-	m->head->bytes = h.bytes;
-	m->head->entries = h.entries;
-	m->head->listings = h.listings;
-	m->head->folders = h.folders;
-	m->head->scanned = true;
-	return 0;
+	return fd < 0 ? -errno : load(m, fd);
 }

@@ -20,10 +20,24 @@ struct walk {
 	void *context;
 	struct dl_lock lock;           /* guards the rest */
 	pthread_cond_t changed;
-	uint32_t next;
+	uint32_t next, known;          /* folders below `known` may be worked on */
 	unsigned busy;
 	int error;
 };
+
+/* Folders whose listing above is there as well: the counter itself rises earlier. */
+static uint32_t published(struct manifest *m)
+{
+	DL_HOLD(&m->writer);
+	return m->head->folders;
+}
+
+static bool has_next(struct walk *w)
+{
+	if (w->next >= w->known)
+		w->known = published(w->m);
+	return w->next < w->known;
+}
 
 /* The next folder, waiting while others may still find some; NONE: all is done. */
 static uint32_t walk_next(struct walk *w)
@@ -34,7 +48,7 @@ static uint32_t walk_next(struct walk *w)
 			w->error = -ECANCELED;
 		if (w->error < 0)
 			return NONE;
-		if (w->next < w->m->head->folders) {
+		if (has_next(w)) {
 			w->busy++;
 			return w->next++;
 		}
@@ -83,11 +97,22 @@ int each_folder(struct manifest *m, unsigned threads, const _Atomic bool *stop,
 	return w.error;
 }
 
+/* A folder that cannot be read now stays unread: the next lookup in it tries again.  Without the
+ * root nothing is known, and what this process lacks it lacks for all folders. */
+static int pass_over(uint32_t folder, int r)
+{
+	bool ours = r == -ENOMEM || r == -EMFILE || r == -ENFILE || r == -ENOSPC;
+
+	return r < 0 && (folder == 0 || ours) ? r : 0;
+}
+
 static int scan_folder(void *context, uint32_t folder)
 {
-	int64_t r = listing_ensure(context, folder);
+	struct manifest *m = context;
 
-	return r < 0 ? (int)r : 0;
+	if (m->folders[folder].detached)
+		return 0;
+	return pass_over(folder, (int)DL_MIN(listing_ensure(m, folder), INT64_C(0)));
 }
 
 int manifest_scan(struct manifest *m, unsigned threads, const _Atomic bool *stop)
@@ -108,6 +133,7 @@ struct refresh {
 	struct manifest *m;
 	bool files;
 	const struct manifest_change *change;
+	const _Atomic bool *stop;
 	_Atomic int changed;
 };
 
@@ -122,34 +148,15 @@ static bool surely_unchanged(struct refresh *r, uint32_t folder, uint32_t listin
 		l->read_at - DL_MAX(now.mtime_ns, now.ctime_ns) > UNSURE_NS;
 }
 
-/* Is the folder still named by its parent's listing? */
-static bool reachable(const struct manifest *m, uint32_t folder)
+/* 1: it has changed; 0: it has not; -EAGAIN: another thread was first, with what it had read. */
+static int refresh_once(struct refresh *r, uint32_t folder)
 {
-	const struct folder *f = &m->folders[folder];
-	const struct record *named;
-	uint32_t listing, entry;
-
-	if (f->entry == NONE)
-		return true;
-	listing = current_listing(m, f->parent);
-	named = &m->entries[f->entry];
-	if (listing == NONE)
-		return true;
-	entry = listing_find(m, listing, name_of(m, named), named->name_len);
-	return entry != NONE && is_folder(&m->entries[entry]) && m->entries[entry].size == folder;
-}
-
-static int refresh_folder(void *context, uint32_t folder)
-{
-	struct refresh *r = context;
 	dl_cleanup(draft_free) struct draft d = { 0 };
 	uint32_t old = current_listing(r->m, folder);
 	int64_t now;
 	int result;
 
-	if (!reachable(r->m, folder))
-		return 0;
-	if (old != NONE && surely_unchanged(r, folder, old))
+	if (r->m->folders[folder].detached || (old != NONE && surely_unchanged(r, folder, old)))
 		return 0;
 	result = draft_read(r->m, folder, &d);
 	if (result < 0)
@@ -161,18 +168,36 @@ static int refresh_folder(void *context, uint32_t folder)
 	now = draft_publish(r->m, folder, &d, old + 1);
 	if (now < 0)
 		return (int)now;
-	r->changed++;
 	if (old != NONE && r->change && r->change->replaced)
 		r->change->replaced(r->change->context, r->m, (node_id)folder + 1, old,
 				    (uint32_t)now);
-	return 0;
+	return 1;
+}
+
+static int refresh_folder(struct refresh *r, uint32_t folder)
+{
+	int changed = refresh_once(r, folder);
+
+	while (changed == -EAGAIN && !(r->stop && *r->stop))
+		changed = refresh_once(r, folder);
+	return changed;
+}
+
+static int refresh_each(void *context, uint32_t folder)
+{
+	struct refresh *r = context;
+	int changed = refresh_folder(r, folder);
+
+	if (changed > 0)
+		r->changed++;
+	return pass_over(folder, changed);
 }
 
 int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 		     const struct manifest_change *change, const _Atomic bool *stop)
 {
-	struct refresh r = { .m = m, .files = files, .change = change };
-	int error = each_folder(m, threads, stop, refresh_folder, &r);
+	struct refresh r = { .m = m, .files = files, .change = change, .stop = stop };
+	int error = each_folder(m, threads, stop, refresh_each, &r);
 
 	if (error < 0)
 		return error;
@@ -184,10 +209,8 @@ int manifest_refresh_folder(struct manifest *m, node_id folder,
 			    const struct manifest_change *change)
 {
 	struct refresh r = { .m = m, .files = true, .change = change };
-	int error;
 
 	if (!node_is_folder(folder) || folder == 0 || folder > m->head->folders)
 		return -ENOENT;
-	error = refresh_folder(&r, (uint32_t)folder - 1);
-	return error < 0 ? error : r.changed;
+	return refresh_folder(&r, (uint32_t)folder - 1);
 }

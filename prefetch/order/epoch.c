@@ -9,6 +9,8 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/order.h"
 
+#define CHOSEN_SEEDS (1u << 24)         /* larger ones are drawn, not written into a script */
+
 static uint32_t word_at(uint64_t seed, uint64_t word)
 {
 	struct mt19937 g;
@@ -109,9 +111,35 @@ size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
 	return torch_first(s, n, ret);
 }
 
+/* After an epoch that was found by its seed.  A generator that was passed along goes on; a small
+ * seed was chosen by somebody who adds the epoch to it, or goes on, or does the same again.  Any
+ * other was drawn for this epoch alone, and says nothing of the next. */
+static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
+{
+	size_t count = 0;
+	bool base = now->skip % pass(n, true, 2) == 2;
+
+	if (now->skip == 0 && now->seed >= CHOSEN_SEEDS)
+		return 0;
+	if (now->skip == 0) {
+		ret[count] = *now;
+		ret[count++].seed++;
+	}
+	for (unsigned permutations = 2; permutations > 0; permutations--) {
+		ret[count] = *now;
+		ret[count++].skip += pass(n, base, permutations);
+	}
+	ret[count++] = *now;
+	for (size_t i = 0; i < count; i++)
+		ret[i].number = now->number + 1;
+	return count;
+}
+
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret)
 {
+	if (now->rule == EPOCH_TORCH && s->kind == ORDER_AUTO)
+		return found_next(n, now, ret);
 	if (now->rule == EPOCH_TORCH)
 		return torch_next(s, n, now, ret);
 	numbered(now->rule, now->number + 1, ret);

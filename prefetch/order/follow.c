@@ -3,6 +3,8 @@
 #include <string.h>
 
 #define BITS 64
+/* Positions: the first opens of all workers of an epoch lie within so many. */
+#define RESUME_MIN (TRACKER_SPREAD / 2)
 
 static struct scale scale_of(const struct follow *f)
 {
@@ -172,8 +174,17 @@ static void remember_pid(struct follow *f, uint32_t pid)
 	f->pids[0] = pid;
 }
 
+/* The first open is far from the beginning: a reader that was resumed there.  Others of its
+ * workers may be some batches behind. */
+static void begin_late(struct follow *f, uint32_t position)
+{
+	if (f->opened_count == 0 && position >= f->course.front + RESUME_MIN)
+		f->course.front = f->course.reach = position - RESUME_MIN;
+}
+
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
+	begin_late(f, position);
 	agree(f, score_continues(&f->score, position, scale_of(f)));
 	score_open(&f->score, position, scale_of(f));
 	mark(f, position);

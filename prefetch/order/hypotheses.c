@@ -146,9 +146,8 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 	return 0;
 }
 
-/* Score the opens that are remembered against the whole of a sequence. */
-static struct score score_recent(struct tracker *t, struct list *list, const struct sequence *q,
-				 const struct positions *positions, uint64_t *ret_since)
+struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
+			  const struct positions *positions, uint64_t *ret_since)
 {
 	uint64_t from = t->opens > RECENT ? t->opens - RECENT : 0;
 	struct score s = { 0 };

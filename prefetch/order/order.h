@@ -62,7 +62,8 @@ struct epoch {                         /* a value: copy freely */
 
 #define ORDER_BRANCHES 8
 /* The epochs that may come first, and those that may follow `now`; likeliest first.
- * Returns how many (at most ORDER_BRANCHES, at least 1; 0 for none and auto).
+ * Returns how many (at most ORDER_BRANCHES, at least 1; 0 for none and auto, of which a rule was
+ * found that says nothing of the next epoch).
  */
 size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,

@@ -364,14 +364,13 @@ static void miss_all(struct tracker *t, sample_id id)
 			follow_miss(t->jobs[i]);
 }
 
-enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
+/* Whose open is it, and what does it say for or against what is believed? */
+static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 {
-	struct seen s = { .id = id, .pid = pid, .time = now };
+	struct seen s = *seen;
 	bool listed = false, expected = false, of_walk = false;
 	enum given taken;
 
-	if (t->spec.kind == ORDER_NONE)
-		return TRACKER_STRANGE;
 	t->recent[t->opens++ % RECENT] = s;
 	if (give_successor(t->jobs, t->job_count, &s) ||
 	    give_successor(t->walks, t->walk_count, &s)) {
@@ -399,10 +398,21 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 		return taken == GIVEN_PERHAPS && follow_doubtful(t->jobs[0]) ? TRACKER_MISPREDICTED
 									     : TRACKER_FITS;
 	if (!expected && listed)
-		miss_all(t, id);
+		miss_all(t, s.id);
+	return expected ? TRACKER_FITS : listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
+}
+
+enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
+{
+	struct seen s = { .id = id, .pid = pid, .time = now };
+	enum tracker_verdict verdict;
+
+	if (t->spec.kind == ORDER_NONE)
+		return TRACKER_STRANGE;
+	verdict = consider(t, &s);
 	if (t->job_count > 0)
 		drop_refuted(t);
-	return expected ? TRACKER_FITS : listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
+	return verdict;
 }
 
 /* --- The rest ------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@
 #include "prefetch/order/positions.h"
 
 #define TRACKER_COURSES 16
+#define TRACKER_RANKS 64
 #define TRACKER_SPREAD 4096            /* positions; workers × prefetch_factor × batch */
 
 struct tracker;
@@ -63,6 +64,15 @@ void tracker_free(struct tracker *t);
  */
 int tracker_order(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
 		  size_t list_count, struct list_epochs *listed) DL_MUST_CHECK;
+/* With ORDER_AUTO: a search says that this is being read.  It is followed from now on if the opens
+ * of late agree: true; else nothing has changed.  Ranks of a world (0: none) as in a spec. */
+struct found {
+	struct list *list;             /* one of those that the tracker was given */
+	uint32_t seed, skip;           /* randperm of this generator after so many words */
+	uint32_t world;
+	uint32_t ranks[TRACKER_RANKS], rank_count;     /* ascending; 0: all of them */
+};
+bool tracker_found(struct tracker *t, const struct found *f);
 /* The next open belongs to this epoch (user.dlfs.epoch). */
 void tracker_epoch(struct tracker *t, uint64_t epoch);
 

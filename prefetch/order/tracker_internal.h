@@ -73,6 +73,9 @@ struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
  * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
+/* How the opens that are remembered agree with a whole sequence; since: from which open on. */
+struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
+			  const struct positions *positions, uint64_t *ret_since);
 /* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,
  * and jobs[0] follows it. */
 bool search_deep(struct tracker *t);

@@ -8,7 +8,7 @@ from torch.utils.data import Subset
 from rig import (Watcher, epoch, expect, expect_hits, folder_of, loader_of, make_images, mounted,
                  workplace)
 
-FILES, START = 4000, 2400
+FILES, START = 8000, 5000
 
 with workplace() as folder:
     make_images(folder, files=FILES, side=8)
@@ -26,6 +26,7 @@ with workplace() as folder:
         expect_hits(counted, 0.85, "the rest of the epoch")
         fetched = mount.stats()["fetches"]
         print(f"{fetched} fetches for {len(rest)} opens")
-        expect(fetched < len(rest) + 1000, f"{fetched} fetches: skipped samples were fetched")
+        # Workers of the same job may lie up to 2048 positions behind the first open.
+        expect(fetched < len(rest) + 2048 + 600, f"{fetched} fetches: skipped samples were fetched")
         expect(epoch(mount, loader_of(Subset(data, orders[1]), workers=2)) == orders[1], "order")
         expect_hits(watcher.since(), 0.85, "the next epoch")
