@@ -31,6 +31,8 @@ def main():
     pause = float(sys.argv[2]) if len(sys.argv) > 2 else 0.002
     # What ImageFolder does first: list everything.
     files = sum(len(names) for at, _, names in os.walk(mountpoint))
+    if files == 0:
+        sys.exit("there are no files in this folder")
     wanted = order(mountpoint)
     start, waited, size = time.monotonic(), 0.0, 0
     for name in wanted:
