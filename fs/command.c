@@ -155,6 +155,11 @@ static int await_order(struct commands *c, const struct order_errand *o, bool ha
 	return o->result;
 }
 
+void command_note(struct serve *s, const char *why)
+{
+	set_error(commands_of(s), why);
+}
+
 /* Errors in the text itself are told at once, however busy the errands are. */
 static int check_spec(struct commands *c, const char *spec, bool *ret_has_file)
 {

@@ -8,6 +8,8 @@
  *     user.dlfs.error user.dlfs.order user.dlfs.refresh    (getxattr on the root: why the last
  *                                                           order was refused; the order that
  *                                                           is followed; waits for a refresh)
+ *     user.dlfs.belief                                     (getxattr on the root: what is
+ *                                                           believed and why, for people)
  *
  * A file's text is made when its name is looked up, and is then a node of its own: so its
  * size is exact, a reader never sees parts of two versions, and nothing that the kernel has

@@ -1,5 +1,6 @@
 #include "fs/survey.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -25,8 +26,11 @@ void survey_order(struct serve *s)
 	char why[160];
 	int r = engine_order(s->engine, spec, s->options->mountpoint, why);
 
+	if (r < 0 && !why[0])
+		snprintf(why, sizeof(why), "%s", strerror(-r));
 	if (r < 0 && !s->stopping)
-		log_error("order %s: %s", spec, why[0] ? why : strerror(-r));
+		log_error("order %s was refused: %s", spec, why);
+	command_note(s, r < 0 ? why : "");
 }
 
 static void watch_all_folders(struct serve *s)

@@ -100,6 +100,8 @@ static int get_root(struct serve *s, const char *what, struct buf *ret)
 
 	if (strcmp(what, "error") == 0)
 		return command_error(s, ret);
+	if (strcmp(what, "belief") == 0)
+		return engine_order_describe(s->engine, ret);
 	if (strcmp(what, "order") != 0)
 		return -ENODATA;
 	engine_report(s->engine, &report);

@@ -54,6 +54,22 @@ static int tell_order(const char *mountpoint, const char *spec)
 	return tell(mountpoint, "user.dlfs.order", (char *)absolute.at, absolute.len);
 }
 
+/* Why: a line for each job that is followed; or why the last order was refused. */
+static void show_reasons(const char *mountpoint)
+{
+	dl_cleanup(buf_free) struct buf belief = BUF_EMPTY, error = BUF_EMPTY;
+	char *line, *save = NULL;
+
+	if (cli_getxattr(mountpoint, "user.dlfs.error", &error) == 0 && error.len)
+		printf("  refused: %s\n", (char *)error.at);
+	if (cli_getxattr(mountpoint, "user.dlfs.belief", &belief) < 0)
+		return;
+	/* The first line is the state, which was said already. */
+	line = strtok_r((char *)belief.at, "\n", &save);
+	while (line && (line = strtok_r(NULL, "\n", &save)))
+		printf("  %s\n", line);
+}
+
 static int show(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *v = NULL;
@@ -65,6 +81,7 @@ static int show(const char *mountpoint)
 	printf("%s %s epoch=%.0f position=%.0f\n", view_text(v, "order.spec"),
 	       view_text(v, "order.state"), view_number(v, "order.epoch"),
 	       view_number(v, "order.position"));
+	show_reasons(mountpoint);
 	return CLI_OK;
 }
 
