@@ -1,0 +1,21 @@
+#!/bin/bash
+# One folder with very many names: all are listed, with their types, in a number of requests that
+# grows with the names and not with their square, and none is asked for one by one.
+. "$(dirname "$0")/common.sh"
+
+src=$work/src mnt=$work/mnt
+mkdir -p "$src/d" "$mnt"
+python3 -c "
+import os, sys
+os.chdir(sys.argv[1])
+for i in range(50000):
+    os.close(os.open('%06d.jpg' % i, os.O_CREAT | os.O_WRONLY))" "$src/d"
+mount_dlfs "$src" "$mnt" order=none
+[ "$(ls -f "$mnt/d" | wc -l)" = 50002 ] || fail "ls shows other names"
+python3 - "$mnt/d" <<'P'
+import os, sys
+assert sum(e.is_file() for e in os.scandir(sys.argv[1])) == 50000
+P
+[ "$(find "$mnt/d" -type f | wc -l)" = 50000 ] || fail "find shows other names"
+n=$(jq .requests "$mnt/.dlfs/stats.json")
+[ "$n" -le 20000 ] || fail "$n requests for three listings of 50000 names"
