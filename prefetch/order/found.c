@@ -1,0 +1,87 @@
+/* An order that nobody told: a search found it. */
+#include <string.h>
+
+#include "prefetch/order/tracker_internal.h"
+
+static bool has_list(const struct tracker *t, const struct list *list)
+{
+	for (size_t i = 0; i < t->list_count; i++)
+		if (t->lists[i] == list)
+			return true;
+	return false;
+}
+
+/* What the spec would say of ranks, had it been told. */
+static int complete_spec(const struct order_spec *s, const struct found *f, struct order_spec *ret)
+{
+	struct order_spec spec = *s;
+
+	spec.seed = f->seed;
+	spec.world = f->world;
+	spec.ranks = f->rank_count ? (uint32_t *)f->ranks : NULL;
+	spec.rank_count = f->rank_count;
+	return order_spec_copy(&spec, ret);
+}
+
+static struct epoch epoch_of(const struct found *f)
+{
+	return (struct epoch){
+		.rule = f->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
+		.seed = f->seed, .skip = f->skip,
+	};
+}
+
+static int follow_found(struct tracker *t, const struct found *f, struct follow **ret)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	struct epoch rule = epoch_of(f);
+	struct score s;
+	uint64_t since;
+	int r = epoch_sequence(t, f->list, &rule, true, &q);
+
+	if (r == 0)
+		r = positions_init(&positions, q);
+	if (r < 0)
+		return r;
+	s = score_recent(t, f->list, q, &positions, &since);
+	if (s.bits < SCORE_BELIEVED)
+		return -EAGAIN;
+	return follow_from(t, f->list, &rule, since, score_start(&s), ret);
+}
+
+/* The epoch's number goes on counting from the order that was followed before. */
+static void take_over(struct tracker *t, struct follow *f)
+{
+	uint64_t number = t->job_count > 0 ? t->jobs[0]->rule.number + 1 : t->spec.epoch;
+
+	f->course.epoch = f->rule.number = number;
+	t->spec.seed -= number;        /* seed + epoch is what was found */
+	t->spec.epoch = number + 1;
+	if (t->job_count > 0)
+		follow_free(t->jobs[0]);
+	t->job_count = DL_MAX(t->job_count, (size_t)1);
+	t->jobs[0] = f;
+	t->elsewhere = (struct score){ 0 };
+	hypotheses_clear(t->firsts, &t->first_count);
+	hypotheses_next(t);
+}
+
+bool tracker_found(struct tracker *t, const struct found *found)
+{
+	struct order_spec spec, before = t->spec;
+	struct follow *f;
+
+	if (t->spec.kind != ORDER_AUTO || !has_list(t, found->list) ||
+	    complete_spec(&t->spec, found, &spec) < 0)
+		return false;
+	t->spec = spec;
+	if (follow_found(t, found, &f) < 0) {
+		t->spec = before;
+		order_spec_fini(&spec);
+		return false;
+	}
+	order_spec_fini(&before);
+	take_over(t, f);
+	return true;
+}
