@@ -89,6 +89,19 @@ static void engine_free(struct engine *e)
 	free(e);
 }
 
+static int start_threads(struct engine *e)
+{
+	struct finder_options finder = { .found = order_found, .context = e };
+	int r = finder_start(&finder, &e->finder);
+
+	if (r < 0)
+		return r;
+	r = -pthread_create(&e->thread, NULL, planner_main, e);
+	if (r < 0)
+		finder_stop(e->finder);
+	return r;
+}
+
 int engine_start(const struct engine_options *options, struct engine **ret)
 {
 	struct engine *e = calloc(1, sizeof(*e));
@@ -105,7 +118,7 @@ int engine_start(const struct engine_options *options, struct engine **ret)
 	divide_memory(e);
 	r = make_parts(e);
 	if (r == 0)
-		r = -pthread_create(&e->thread, NULL, planner_main, e);
+		r = start_threads(e);
 	if (r < 0) {
 		engine_free(e);
 		return r;
@@ -128,6 +141,7 @@ void engine_stop(struct engine *e)
 	struct ask a = { .run = be_quiet };
 
 	ask(e, &a);
+	finder_stop(e->finder);
 	late_give_up(e);
 	source_close(e->options.source);
 	while (e->in_flight > 0 || e->pushing > 0)

@@ -7,6 +7,7 @@
 #include "base/lock.h"
 #include "base/mailbox.h"
 #include "prefetch/engine.h"
+#include "prefetch/finder.h"
 #include "prefetch/flags.h"
 #include "prefetch/judge.h"
 
@@ -46,6 +47,7 @@ struct engine {
 	struct mailbox *facts;
 	struct flags flags;            /* of each sample; see flags.h */
 	uint64_t room, reserve, whole, block_size;
+	struct finder *finder;
 	pthread_t thread;
 	_Atomic uint32_t opens_waiting;
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
@@ -80,6 +82,9 @@ uint64_t block_len(const struct engine *e, struct block b);
 /* planner.c */
 void *planner_main(void *engine);
 void planner_order(struct engine *e);  /* the tracker was changed: the plan must know */
+
+/* orders.c: the finder's */
+bool order_found(void *engine, const struct found *f);
 
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
 void fetch_planned(struct engine *e, sample_id id, uint64_t due);

@@ -153,8 +153,30 @@ static void follow_told(struct engine *e, struct ask *a)
 				  t->listed.count ? &t->listed : NULL);
 	if (t->result < 0)
 		return;
+	finder_lists(e->finder, t->lists, t->spec.kind == ORDER_AUTO ? t->list_count : 0);
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
+}
+
+struct found_ask {
+	struct ask ask;
+	const struct found *found;
+	bool taken;
+};
+
+static void follow_found(struct engine *e, struct ask *a)
+{
+	struct found_ask *f = dl_container_of(a, struct found_ask, ask);
+
+	f->taken = tracker_found(e->tracker, f->found);
+}
+
+bool order_found(void *engine, const struct found *found)
+{
+	struct found_ask a = { .ask.run = follow_found, .found = found };
+
+	ask(engine, &a.ask);
+	return a.taken;
 }
 
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])

@@ -1,0 +1,80 @@
+#include "prefetch/evidence.h"
+
+#define FITS_CLEAR 8
+#define PIDS_MAX 64
+
+void evidence_clear(struct evidence *e)
+{
+	e->count = 0;
+	e->seen = 0;
+	e->fits = 0;
+	e->turn++;
+}
+
+static bool knows(const struct evidence *e, uint32_t pid)
+{
+	for (size_t i = 0; i < e->count; i++)
+		if (e->opens[i].pid == pid)
+			return true;
+	return false;
+}
+
+void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch)
+{
+	e->fits = fits ? e->fits + 1 : 0;
+	if (e->count == 0 && fits)
+		return;
+	if (e->fits >= FITS_CLEAR || e->seen >= epoch ||
+	    (e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid)))
+		evidence_clear(e);
+	if (fits && e->count == 0)
+		return;
+	e->seen++;
+	if (e->count < EVIDENCE_MAX)
+		e->opens[e->count++] = (struct evidence_open){ id, pid };
+}
+
+static struct run *run_of(struct run *runs, size_t *count, uint32_t pid)
+{
+	for (size_t i = 0; i < *count; i++)
+		if (runs[i].pid == pid)
+			return &runs[i];
+	if (*count == PIDS_MAX)
+		return NULL;
+	runs[*count] = (struct run){ .pid = pid };
+	return &runs[(*count)++];
+}
+
+static size_t lowest(const struct run *runs, size_t count)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (runs[i].pid < runs[best].pid)
+			best = i;
+	return best;
+}
+
+size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max)
+{
+	struct run runs[PIDS_MAX];
+	size_t count = 0, taken = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct run *r = run_of(runs, &count, e->opens[i].pid);
+		uint32_t index;
+
+		if (r && r->count < RUN_MAX && list_index(list, e->opens[i].id, &index) &&
+		    (r->count == 0 || r->at[r->count - 1] != index))
+			r->at[r->count++] = index;
+	}
+	while (taken < max && count > 0) {
+		size_t next = taken % 2 ? 0 : lowest(runs, count);
+
+		ret[taken] = runs[next];
+		taken += ret[taken].count > 1;
+		for (count--; next < count; next++)
+			runs[next] = runs[next + 1];
+	}
+	return taken;
+}

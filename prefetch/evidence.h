@@ -1,0 +1,36 @@
+/* What the finder goes by: the first opens of an epoch that nobody foresaw.
+ *
+ * An epoch begins, as seen from here, with an open that does not fit after many that did, with
+ * new processes when the old ones have had their share, or when the run is as long as the
+ * dataset.  Opens that fit what is believed are no evidence.
+ *
+ * Pure; guarded by its owner's lock.
+ */
+#pragma once
+#include "prefetch/order/tracker.h"
+
+#define EVIDENCE_MAX 1024
+#define EVIDENCE_ENOUGH 32             /* to begin with: they cover a batch of each worker */
+
+struct evidence {
+	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
+	size_t count;
+	uint64_t seen;                 /* opens since it began, also those not kept */
+	uint64_t turn;                 /* how often it began anew */
+	unsigned fits;                 /* opens in a row that fitted */
+};
+
+void evidence_clear(struct evidence *e);
+/* epoch: how many opens an epoch of the dataset has, about. */
+void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch);
+
+/* One process's opens of a list, as indices; the same file again is left out. */
+#define RUN_MAX 4
+struct run {
+	uint32_t pid;
+	uint32_t at[RUN_MAX];
+	unsigned count;
+};
+/* The runs that may begin an epoch: workers are started in turn, so those of the lowest pids and
+ * of the first to open.  At most max. */
+size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max);

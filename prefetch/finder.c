@@ -1,0 +1,276 @@
+#include "prefetch/finder.h"
+
+#include <sched.h>
+#include <semaphore.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "prefetch/search.h"
+
+#define THREADS_MAX 256
+#define FRUITLESS_MAX 3
+#define ASK_AGAIN_NS (CLOCK_S / 2)
+#define ASKS_MAX 120
+
+struct finder {
+	struct finder_options options;
+	pthread_t thread, searchers[THREADS_MAX];
+	unsigned searcher_count;
+	sem_t news;                    /* for the finder's thread */
+	sem_t work;                    /* one for each searcher that shall take part */
+	_Atomic bool stopping;
+	_Atomic unsigned busy;         /* searchers at work */
+
+	struct dl_lock lock;           /* guards the next; never held for long */
+	struct evidence evidence;
+	struct list *lists[SEARCH_LISTS];
+	size_t list_count;
+	uint32_t epoch;                /* the most samples that a list has */
+	uint64_t tried;                /* the turn of the evidence that was searched last */
+	unsigned fruitless;
+	bool searching;
+
+	struct search search;          /* the finder's thread's; the searchers' while they are busy */
+};
+
+/* --- Searchers ------------------------------------------------------------------------------- */
+
+static void *searcher_main(void *arg)
+{
+	struct finder *f = arg;
+	const struct sched_param none = { 0 };
+
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	for (;;) {
+		while (sem_wait(&f->work) < 0)
+			;
+		if (f->stopping)
+			return NULL;
+		search_run(&f->search);
+		f->busy--;
+		sem_post(&f->news);
+	}
+}
+
+static void wait_news(struct finder *f, uint64_t ns)
+{
+	struct timespec until;
+
+	if (ns == 0) {
+		while (sem_wait(&f->news) < 0)
+			;
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)ns;
+	until.tv_sec += until.tv_nsec / (long)CLOCK_S;
+	until.tv_nsec %= (long)CLOCK_S;
+	sem_timedwait(&f->news, &until);
+}
+
+/* --- The finder's thread ----------------------------------------------------------------------- */
+
+static bool worth_a_search(const struct finder *f)
+{
+	return f->list_count > 0 && f->evidence.count >= EVIDENCE_ENOUGH &&
+	       f->tried != f->evidence.turn && f->fruitless < FRUITLESS_MAX;
+}
+
+static bool take_work(struct finder *f)
+{
+	struct search *s = &f->search;
+
+	DL_HOLD(&f->lock);
+	if (f->stopping || !worth_a_search(f))
+		return false;
+	memset(s, 0, sizeof(*s));
+	f->tried = f->evidence.turn;
+	s->evidence = f->evidence;
+	for (; s->list_count < f->list_count; s->list_count++)
+		s->lists[s->list_count] = list_ref(f->lists[s->list_count]);
+	f->searching = true;
+	return true;
+}
+
+static void search_with_all(struct finder *f)
+{
+	if (!search_prepare(&f->search))
+		return;
+	f->busy = f->searcher_count;
+	for (unsigned i = 0; i < f->searcher_count; i++)
+		sem_post(&f->work);
+	while (f->busy > 0)
+		wait_news(f, 0);
+}
+
+static bool still_true(struct finder *f, struct found *found)
+{
+	DL_HOLD(&f->lock);
+	if (f->stopping || f->evidence.turn != f->tried)
+		return false;
+	search_ranks(&f->evidence, found);
+	return true;
+}
+
+/* The tracker wants to see it in the opens of late: they may not have come yet. */
+static bool ask_to_follow(struct finder *f)
+{
+	struct found found = f->search.found;
+
+	for (unsigned i = 0; i < ASKS_MAX && still_true(f, &found); i++) {
+		if (f->options.found(f->options.context, &found))
+			return true;
+		wait_news(f, ASK_AGAIN_NS);
+	}
+	return false;
+}
+
+static void *finder_main(void *arg)
+{
+	struct finder *f = arg;
+
+	while (!f->stopping) {
+		bool fruit;
+
+		if (!take_work(f)) {
+			wait_news(f, 0);
+			continue;
+		}
+		search_with_all(f);
+		fruit = f->search.claimed && ask_to_follow(f);
+		search_fini(&f->search);
+		DL_HOLD(&f->lock);
+		f->searching = false;
+		if (fruit)
+			f->fruitless = 0;
+		else if (f->evidence.turn == f->tried)
+			f->fruitless++;
+	}
+	return NULL;
+}
+
+/* --- Evidence ---------------------------------------------------------------------------------- */
+
+static void drop_lists(struct finder *f)
+{
+	while (f->list_count > 0)
+		list_unref(f->lists[--f->list_count]);
+	f->epoch = 0;
+}
+
+/* What is being searched is not the question any more. */
+static void call_off(struct finder *f)
+{
+	dl_assert_held(&f->lock);
+	if (f->searching)
+		atomic_store(&f->search.stop, true);
+	sem_post(&f->news);
+}
+
+void finder_lists(struct finder *f, struct list *const *lists, size_t count)
+{
+	DL_HOLD(&f->lock);
+	drop_lists(f);
+	for (size_t i = 0; i < DL_MIN(count, (size_t)SEARCH_LISTS); i++) {
+		f->lists[f->list_count++] = list_ref(lists[i]);
+		f->epoch = DL_MAX(f->epoch, list_count(lists[i]));
+	}
+	evidence_clear(&f->evidence);
+	f->fruitless = 0;
+	call_off(f);
+}
+
+void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
+{
+	uint64_t turn;
+
+	DL_HOLD(&f->lock);
+	if (f->list_count == 0)
+		return;
+	turn = f->evidence.turn;
+	evidence_open(&f->evidence, id, pid, fits, f->epoch);
+	if (f->evidence.turn != turn)
+		call_off(f);
+	if (f->evidence.count == EVIDENCE_ENOUGH && !f->searching)
+		sem_post(&f->news);
+}
+
+/* --- Start and stop ------------------------------------------------------------------------------ */
+
+static unsigned threads_for(unsigned wanted)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (wanted == 0)
+		wanted = processors > 0 ? (unsigned)processors : 1;
+	return DL_MIN(wanted, (unsigned)THREADS_MAX);
+}
+
+static int start_threads(struct finder *f)
+{
+	unsigned wanted = threads_for(f->options.threads);
+	int r = 0;
+
+	while (r == 0 && f->searcher_count < wanted) {
+		r = -pthread_create(&f->searchers[f->searcher_count], NULL, searcher_main, f);
+		if (r == 0)
+			f->searcher_count++;
+	}
+	if (f->searcher_count == 0)
+		return r;
+	return -pthread_create(&f->thread, NULL, finder_main, f);
+}
+
+static void stop_searchers(struct finder *f)
+{
+	for (unsigned i = 0; i < f->searcher_count; i++)
+		sem_post(&f->work);
+	for (unsigned i = 0; i < f->searcher_count; i++)
+		pthread_join(f->searchers[i], NULL);
+}
+
+static void finder_free(struct finder *f)
+{
+	drop_lists(f);
+	sem_destroy(&f->news);
+	sem_destroy(&f->work);
+	dl_lock_fini(&f->lock);
+	free(f);
+}
+
+int finder_start(const struct finder_options *options, struct finder **ret)
+{
+	struct finder *f = calloc(1, sizeof(*f));
+	int r;
+
+	if (!f)
+		return -ENOMEM;
+	f->options = *options;
+	f->evidence.turn = 1;          /* 0 was never searched */
+	sem_init(&f->news, 0, 0);
+	sem_init(&f->work, 0, 0);
+	dl_lock_init(&f->lock);
+	r = start_threads(f);
+	if (r < 0) {
+		f->stopping = true;
+		stop_searchers(f);
+		finder_free(f);
+		return r;
+	}
+	*ret = f;
+	return 0;
+}
+
+void finder_stop(struct finder *f)
+{
+	f->stopping = true;
+	{
+		DL_HOLD(&f->lock);
+		call_off(f);
+	}
+	pthread_join(f->thread, NULL);
+	stop_searchers(f);
+	finder_free(f);
+}

@@ -1,0 +1,33 @@
+/* Finds the order that nobody told: tries every seed that the first opens of an epoch allow.
+ *
+ *   constants     seeds that frameworks have built in
+ *   small seeds   below 2^20, as one process reads them, or as one of up to 64 ranks
+ *   all seeds     of RandomSampler's private generator, and of one given to a DataLoader
+ *
+ * One thread waits and decides; as many as there are processors search, at SCHED_IDLE and
+ * without holding any lock, so that training never waits for them.  What was found must explain
+ * the opens so well that it is wrong with a chance below 1e-6; then found() is asked to follow
+ * it, again for a while if it will not yet.
+ *
+ * Thread-safety: every call on any thread, except start and stop.
+ */
+#pragma once
+#include "prefetch/order/tracker.h"
+
+struct finder;
+
+struct finder_options {
+	unsigned threads;              /* 0: one for each processor */
+	/* On the finder's thread, with no lock held; true: it is followed from now on. */
+	bool (*found)(void *context, const struct found *f);
+	void *context;
+};
+
+int finder_start(const struct finder_options *options, struct finder **ret) DL_MUST_CHECK;
+/* Within 100 ms, if found() does not take longer. */
+void finder_stop(struct finder *f);
+
+/* From now on these lists (refs are taken) are searched; none: rest. */
+void finder_lists(struct finder *f, struct list *const *lists, size_t count);
+/* A sample was opened; fits: as it was foreseen. */
+void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);

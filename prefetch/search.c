@@ -1,0 +1,206 @@
+#include "prefetch/search.h"
+
+#include <string.h>
+
+#include "prefetch/order/mt19937.h"
+#include "prefetch/order/score.h"
+#include "prefetch/order/sparse.h"
+
+#define FEWEST 64                      /* of smaller datasets there is no evidence enough */
+/* 2^33 × starts are tried, or 2^20 × worlds × runs: this leaves less than 2^-20 for the wrong. */
+#define PROVEN 64.0f
+#define HEAD 1024u
+#define HEAD_OF_WORLD 4096u
+#define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
+
+#define SMALL_SEEDS (1u << 20)
+#define SMALL_PIECE (1u << 12)
+#define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
+#define PIECE (UINT64_C(1) << 20)
+#define PIECES ((uint32_t)(SEEDS_ALL / PIECE))
+
+/* What is built in: torch.Generator(), Ultralytics' with and without ranks, detectron2's -1. */
+static const uint32_t constants[] = {
+	4053586177u, 1431655764u, 1431655765u, 1431655766u, 1431655767u, UINT32_MAX,
+};
+
+/* --- How well a seed explains the opens ----------------------------------------------------- */
+
+static float explains(const struct search *s, const struct found *f, uint32_t step)
+{
+	const struct order_spec none = { .kind = ORDER_AUTO };
+	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	struct scale scale = { list_count(f->list), step };
+	struct score score = { 0 };
+	float most = 0.0f;
+
+	if (order_prefix(&none, &rule, scale.n, step > 1 ? HEAD_OF_WORLD : HEAD, &q) < 0 ||
+	    positions_init(&positions, q) < 0)
+		return 0.0f;
+	for (size_t i = 0; i < s->evidence.count; i++) {
+		uint32_t index;
+
+		if (!list_index(f->list, s->evidence.opens[i].id, &index))
+			continue;
+		score_open(&score, positions_first(&positions, index), scale);
+		most = DL_MAX(most, score.bits);
+	}
+	return most;
+}
+
+static void consider(struct search *s, size_t list, uint32_t seed, uint32_t skip, uint32_t world)
+{
+	struct found f = {
+		.list = s->lists[list], .seed = seed, .skip = skip, .world = world > 1 ? world : 0,
+	};
+
+	if (explains(s, &f, world) < PROVEN || atomic_exchange(&s->claimed, true))
+		return;
+	s->found = f;
+	atomic_store(&s->stop, true);
+}
+
+void search_ranks(const struct evidence *e, struct found *f)
+{
+	const struct order_spec none = { .kind = ORDER_AUTO };
+	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	unsigned opens[SEEDS_WORLD_MAX] = { 0 };
+
+	f->rank_count = 0;
+	if (f->world == 0 ||
+	    order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
+	    positions_init(&positions, q) < 0)
+		return;
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t index, p = POSITION_NONE;
+
+		if (list_index(f->list, e->opens[i].id, &index))
+			p = positions_first(&positions, index);
+		if (p != POSITION_NONE)
+			opens[p % f->world]++;
+	}
+	for (uint32_t r = 0; r < f->world; r++)
+		if (opens[r] > 1)
+			f->ranks[f->rank_count++] = r;
+	if (f->rank_count == f->world)
+		f->rank_count = 0;
+}
+
+/* --- What to look for ------------------------------------------------------------------------ */
+
+static unsigned depth_for(uint32_t n)
+{
+	return n >= 1000 ? 2 : n >= 200 ? 3 : 4;
+}
+
+static void add_start(struct search *s, size_t list, const struct run *r, uint32_t skip)
+{
+	uint32_t n = list_count(s->lists[list]);
+	struct seeds_start *start = &s->starts[s->start_count];
+
+	if (s->start_count == SEEDS_STARTS)
+		return;
+	*start = (struct seeds_start){ .n = n, .skip = skip };
+	start->count = DL_MIN(r->count, depth_for(n));
+	memcpy(start->first, r->at, start->count * sizeof(r->at[0]));
+	s->list_of[s->start_count++] = (uint8_t)list;
+}
+
+static bool is_read(const struct search *s, const struct list *list)
+{
+	size_t of_it = 0;
+	uint32_t index;
+
+	for (size_t i = 0; i < s->evidence.count; i++)
+		of_it += list_index(list, s->evidence.opens[i].id, &index);
+	return list_count(list) >= FEWEST && of_it * 4 >= s->evidence.count * 3;
+}
+
+bool search_prepare(struct search *s)
+{
+	for (size_t l = 0; l < s->list_count; l++) {
+		struct search_runs *runs = &s->runs[l];
+
+		if (!is_read(s, s->lists[l]))
+			continue;
+		runs->count = evidence_runs(&s->evidence, s->lists[l], runs->at, SEARCH_RUNS);
+		for (size_t i = 0; i < runs->count; i++)
+			add_start(s, l, &runs->at[i], 0);
+		if (runs->count > 0)
+			add_start(s, l, &runs->at[0], 2);
+	}
+	return s->start_count > 0;
+}
+
+void search_fini(struct search *s)
+{
+	while (s->list_count > 0)
+		list_unref(s->lists[--s->list_count]);
+}
+
+/* --- The work -------------------------------------------------------------------------------- */
+
+static void try_constants(struct search *s)
+{
+	for (size_t l = 0; l < s->list_count; l++)
+		for (size_t i = 0; i < DL_COUNT(constants) && s->runs[l].count; i++)
+			for (uint32_t skip = 0; skip <= 2; skip += 2)
+				consider(s, l, constants[i], skip, 1);
+}
+
+static void try_small(struct search *s, uint32_t seed, size_t list)
+{
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
+	uint32_t head[SMALL_HEAD];
+	struct mt19937 g;
+
+	mt19937_seed(&g, seed);
+	if (sparse_randperm(&g, n, length, head) < 0)
+		return;
+	for (size_t i = 0; i < s->runs[list].count; i++) {
+		const struct run *r = &s->runs[list].at[i];
+		uint32_t distance = r->count < 3 ? 0 : seeds_distance(head, length, r->at);
+
+		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
+			consider(s, list, seed, 0, distance);
+	}
+}
+
+static void small_piece(struct search *s, uint32_t piece)
+{
+	for (uint32_t i = 0; i < SMALL_PIECE && !s->stop; i++)
+		for (size_t l = 0; l < s->list_count && !s->stop; l++)
+			if (s->runs[l].count > 0)
+				try_small(s, piece * SMALL_PIECE + i, l);
+}
+
+static void hit(void *context, uint32_t seed, size_t start)
+{
+	struct search *s = context;
+
+	consider(s, s->list_of[start], seed, s->starts[start].skip, 1);
+}
+
+void search_run(struct search *s)
+{
+	enum seeds_kernel kernel = seeds_fastest();
+	uint32_t piece;
+
+	while (!s->stop && (piece = s->next++) < 1 + SMALL_PIECES + PIECES) {
+		uint64_t from;
+
+		if (piece == 0) {
+			try_constants(s);
+		} else if (piece <= SMALL_PIECES) {
+			small_piece(s, piece - 1);
+		} else {
+			from = (piece - 1 - SMALL_PIECES) * PIECE;
+			seeds_search(kernel, s->starts, s->start_count, from, from + PIECE,
+				     &s->stop, hit, s);
+		}
+	}
+}

@@ -1,0 +1,36 @@
+/* One search: a copy of the evidence, and the work that several threads share.  No I/O. */
+#pragma once
+#include <stdatomic.h>
+
+#include "prefetch/evidence.h"
+#include "prefetch/order/seeds.h"
+
+#define SEARCH_LISTS 12
+#define SEARCH_RUNS 3
+
+struct search {
+	struct evidence evidence;
+	struct list *lists[SEARCH_LISTS];      /* refs */
+	size_t list_count;
+
+	struct search_runs {
+		struct run at[SEARCH_RUNS];
+		size_t count;
+	} runs[SEARCH_LISTS];
+	struct seeds_start starts[SEEDS_STARTS];
+	uint8_t list_of[SEEDS_STARTS];         /* of each start */
+	size_t start_count;
+
+	_Atomic uint32_t next;                 /* the piece of work that nobody has yet */
+	_Atomic bool stop;
+	_Atomic bool claimed;                  /* by who found it: may write the next */
+	struct found found;
+};
+
+/* Work out what to look for.  false: nothing can be found with this evidence. */
+bool search_prepare(struct search *s);
+/* Do pieces of the work until there are none, or stop.  Any number of threads at once. */
+void search_run(struct search *s);
+void search_fini(struct search *s);            /* lets the lists go */
+/* Which ranks of its world are at work, as far as the evidence says. */
+void search_ranks(const struct evidence *e, struct found *f);

@@ -1,0 +1,101 @@
+"""order=auto: nobody says anything, and dlfs works out what an unmodified script reads.
+
+An unseeded DataLoader's order is one of 2^32, found by trying them all: that takes a minute or
+two of all processors, during which the loop waits for dlfs and not for a time to pass.
+"""
+import multiprocessing
+import os
+import time
+
+import torch
+from torch.utils.data.distributed import DistributedSampler
+
+from rig import (Watcher, epoch, expect, fail, folder_of, loader_of, make_images, mounted,
+                 relative, wait_for, workplace)
+
+SEARCH = 900                            # seconds; of a machine that does much else besides
+OPTIONS = "order=auto,memory=64MiB"
+
+
+def believes(mount):
+    return mount.stats()["order"]["state"] in ("believed", "confirmed")
+
+
+def patient_epoch(mount, loader):
+    """One epoch, in whose midst the loop waits until dlfs believes something."""
+    seen, waited = [], False
+    for i, (_, indices) in enumerate(loader):
+        seen += indices.tolist()
+        if i == 8 and not waited:
+            waited = True
+            wait_for("an order to be found", lambda: believes(mount), SEARCH)
+    return seen
+
+
+def check(mount, read, what):
+    order = mount.stats()["order"]
+    expect(order["spec"] == "auto", f"{what}: the spec is {order['spec']}")
+    expect(order["state"] == "confirmed", f"{what}: the state is {order['state']}")
+    told = mount.order()
+    expect(told == read, f"{what}: .dlfs/order is not what was read ({len(told)} lines)")
+    print(f"{what}: found, epoch {order['epoch']}", flush=True)
+
+
+def unseeded(source):
+    """Each epoch's seed is drawn anew: the second one is a search of its own."""
+    with mounted(source, OPTIONS) as mount:
+        data = folder_of(mount)
+        loader = loader_of(data, workers=2, shuffle=True)
+        read = relative(mount, data, patient_epoch(mount, loader))
+        check(mount, read, "unseeded")
+
+
+def generator(source):
+    """A generator's state goes on: the second epoch is known before it begins."""
+    with mounted(source, OPTIONS) as mount:
+        data = folder_of(mount)
+        loader = loader_of(data, workers=2, shuffle=True,
+                           generator=torch.Generator())
+        check(mount, relative(mount, data, patient_epoch(mount, loader)), "generator")
+        following = mount.order("order.next")
+        read = relative(mount, data, epoch(mount, loader))
+        expect(following == read, "generator: .dlfs/order.next was not what followed")
+        check(mount, read, "generator's second epoch")
+
+
+def rank_main(mount, rank, seen, barrier):
+    data = folder_of(mount)
+    sampler = DistributedSampler(data, num_replicas=2, rank=rank, seed=5)
+    loader = loader_of(data, workers=2, sampler=sampler)
+    for e in range(2):
+        sampler.set_epoch(e)
+        barrier.wait(SEARCH)
+        read = patient_epoch(mount, loader)
+        seen[rank, e] = relative(mount, data, read)
+        barrier.wait(SEARCH)
+        barrier.wait(SEARCH)
+
+
+def distributed(source):
+    with mounted(source, OPTIONS) as mount, multiprocessing.Manager() as manager:
+        seen, barrier = manager.dict(), manager.Barrier(3)
+        ranks = [multiprocessing.Process(target=rank_main, args=(mount, r, seen, barrier))
+                 for r in (0, 1)]
+        for r in ranks:
+            r.start()
+        for e in range(2):
+            barrier.wait(SEARCH)
+            barrier.wait(SEARCH)
+            both = [path for pair in zip(seen[0, e], seen[1, e]) for path in pair]
+            check(mount, both, f"two ranks, epoch {e}")
+            barrier.wait(SEARCH)
+        for r in ranks:
+            r.join(60)
+            expect(r.exitcode == 0, f"a rank ended with {r.exitcode}")
+
+
+with workplace() as folder:
+    make_images(folder, files=2000)
+    generator(folder)
+    distributed(folder)
+    unseeded(folder)
