@@ -54,7 +54,7 @@ struct owner { uint32_t uid, gid; };
 struct head {                          /* at the start of the range */
 	_Atomic uint32_t folders, listings, entries, owners;
 	_Atomic uint64_t names;        /* bytes */
-	_Atomic uint64_t files, bytes; /* regular ones in current listings, of folders in the tree */
+	_Atomic uint64_t files, bytes; /* regular ones of folders in the tree */
 	_Atomic bool scanned, writing;
 	struct stamp root;
 };

@@ -1,12 +1,17 @@
 #include "prefetch/manifest/list.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "prefetch/manifest/internal.h"
+#include "prefetch/manifest/link.h"
 #include "prefetch/manifest/natural.h"
+
+/* Links can make a small tree endless.  So many folders may be met more than once. */
+#define REPEATED_MAX 65536u
 
 struct run {                           /* index .. index + count - 1 are ids from `id` on */
 	uint32_t index, id, count;
@@ -17,8 +22,9 @@ struct list {
 	enum list_kind kind;
 	node_id root;
 	uint32_t count;
-	uint32_t run_count;
-	struct run *by_index, *by_id;
+	uint32_t run_count, id_count;
+	struct run *by_index;
+	struct run *by_id;             /* without overlaps: a sample has one index here */
 };
 
 /* While a list is made: folders by their sort key, or all files by theirs. */
@@ -27,6 +33,7 @@ struct making {
 	enum list_kind kind;
 	struct buf runs;               /* struct run */
 	uint32_t count;
+	uint32_t visits_left;
 	struct buf folders;            /* struct place */
 	struct buf files;              /* struct place */
 };
@@ -72,7 +79,7 @@ static int add_place(struct buf *to, const char *folder, const char *name, sampl
 	struct place p = { .id = id };
 	int r;
 
-	if (asprintf(&p.path, "%s%s%s", folder, *folder ? "/" : "", name) < 0)
+	if (asprintf(&p.path, "%s%s%s", folder, *folder && *name ? "/" : "", name) < 0)
 		return -ENOMEM;
 	r = buf_append(to, &p, sizeof(p));
 	if (r < 0)
@@ -85,6 +92,8 @@ static int add_index(struct making *k, sample_id id)
 	struct run *last = k->runs.len ? (void *)(k->runs.at + k->runs.len - sizeof(*last)) : NULL;
 	struct run next = { k->count, id, 1 };
 
+	if (k->count == UINT32_MAX)
+		return -EFBIG;
 	k->count++;
 	if (last && last->id + last->count == id) {
 		last->count++;
@@ -93,66 +102,89 @@ static int add_index(struct making *k, sample_id id)
 	return buf_append(&k->runs, &next, sizeof(next));
 }
 
-/* What a name stands for: itself, or what its link leads to inside the dataset. */
-static uint32_t followed(struct making *k, uint32_t entry)
+/* What a name stands for: itself, or what its link leads to; 0: nothing that is known. */
+static node_id node_of(const struct making *k, uint32_t entry)
 {
-	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	node_id parent = (node_id)k->m->entries[entry].folder + 1, node;
-	struct attr attr;
+	const struct record *e = &k->m->entries[entry];
 
-	for (int hops = 0; hops < 16; hops++) {
-		path.len = 0;
-		if (!S_ISLNK(k->m->entries[entry].mode))
-			return entry;
-		if (manifest_path(k->m, parent, &path) < 0 || buf_append(&path, "/", 1) < 0 ||
-		    manifest_readlink(k->m, node_of_sample(entry), &path) < 0 ||
-		    buf_append(&path, "", 1) < 0)
-			return NONE;
-		if (strstr((char *)path.at, "//"))      /* absolute: leads out of the mount */
-			return NONE;
-		if (manifest_resolve(k->m, (char *)path.at, &node) < 0 ||
-		    manifest_attr(k->m, node, &attr) < 0)
-			return NONE;
-		entry = node_is_folder(node) ? k->m->folders[node - 1].entry : node_sample(node);
-		if (entry == NONE)
-			return NONE;
-		parent = manifest_parent(k->m, node);
-	}
-	return NONE;
+	if (is_folder(e))
+		return e->size + 1;
+	return S_ISLNK(e->mode) ? link_target(k->m, entry) : node_of_sample(entry);
 }
 
-static bool inside(const struct manifest *m, uint32_t folder, uint32_t ancestor)
+static bool is_sub_folder(const struct making *k, uint32_t entry)
 {
-	while (folder != ancestor && folder != 0)
-		folder = m->folders[folder].parent;
-	return folder == ancestor;
+	node_id node;
+
+	if (k->kind == LIST_ALL)
+		return is_folder(&k->m->entries[entry]);
+	node = node_of(k, entry);
+	return node && node_is_folder(node);
 }
 
-/* All folders below one, as os.walk(followlinks=True) meets them.  A link to a folder above
- * itself is not entered: a program that did would never end. */
-static int collect_folders(struct making *k, uint32_t folder, const char *path, int depth)
+struct visit {
+	uint32_t folder;
+	const char *path;
+	const struct visit *above;
+};
+
+static bool on_the_way(const struct visit *v, uint32_t folder)
 {
-	uint32_t listing = current_listing(k->m, folder);
+	while (v && v->folder != folder)
+		v = v->above;
+	return v;
+}
+
+static int collect_folders(struct making *k, const struct visit *v);
+
+/* Round a circle of links a program goes on until the path is too long; dlfs goes once. */
+static int collect_below(struct making *k, const struct visit *v, uint32_t entry)
+{
+	const struct record *e = &k->m->entries[entry];
+	dl_cleanup(dl_freep) char *path = NULL;
+	uint32_t folder = (uint32_t)node_of(k, entry) - 1;
+
+	if (on_the_way(v, folder) || strlen(v->path) + 1 + e->name_len >= PATH_MAX)
+		return 0;
+	if (asprintf(&path, "%s%s%s", v->path, *v->path ? "/" : "", name_of(k->m, e)) < 0)
+		return -ENOMEM;
+	return collect_folders(k, &(struct visit){ folder, path, v });
+}
+
+/* All folders from one on, as os.walk(followlinks=True) meets them. */
+static int collect_folders(struct making *k, const struct visit *v)
+{
+	uint32_t listing = current_listing(k->m, v->folder);
 	const struct listing *l;
-	int r = buf_append(&k->folders, &(struct place){ strdup(path), folder },
-			   sizeof(struct place));
+	int r = k->visits_left > 0 ? add_place(&k->folders, v->path, "", v->folder) : -ELOOP;
 
-	if (r < 0 || listing == NONE || depth > 128)
+	if (r < 0)
 		return r;
+	k->visits_left--;
+	if (listing == NONE)
+		return 0;
 	l = &k->m->listings[listing];
-	for (uint32_t i = l->first; r == 0 && i < l->first + l->count; i++) {
-		const struct record *e = &k->m->entries[i];
-		dl_cleanup(dl_freep) char *below = NULL;
-		uint32_t to = S_ISLNK(e->mode) ? followed(k, i) : i;
-
-		if (to == NONE || !is_folder(&k->m->entries[to]) ||
-		    (to != i && inside(k->m, folder, (uint32_t)k->m->entries[to].size)))
-			continue;
-		if (asprintf(&below, "%s%s%s", path, *path ? "/" : "", name_of(k->m, e)) < 0)
-			return -ENOMEM;
-		r = collect_folders(k, (uint32_t)k->m->entries[to].size, below, depth + 1);
-	}
+	for (uint32_t i = l->first; r == 0 && i < l->first + l->count; i++)
+		if (is_sub_folder(k, i))
+			r = collect_below(k, v, i);
 	return r;
+}
+
+/* The entry that the list has for a name, or NONE.  A program takes any name with the extension
+ * that is no folder: a broken link takes up a number too, and so keeps its own entry. */
+static uint32_t listed(const struct making *k, uint32_t entry)
+{
+	const struct record *e = &k->m->entries[entry];
+	node_id node;
+
+	if (k->kind == LIST_ALL)
+		return is_regular(e) ? entry : NONE;
+	if (!is_image(name_of(k->m, e), e->name_len))
+		return NONE;
+	node = node_of(k, entry);
+	if (node && node_is_folder(node))
+		return NONE;
+	return node && is_regular(&k->m->entries[node_sample(node)]) ? node_sample(node) : entry;
 }
 
 /* The files of one folder that the list has, in name order: to `add`. */
@@ -167,14 +199,10 @@ static int each_file(struct making *k, const struct place *folder,
 		return 0;
 	l = &k->m->listings[listing];
 	for (uint32_t i = l->first; r == 0 && i < l->first + l->count; i++) {
-		const struct record *e = &k->m->entries[i];
-		uint32_t to;
+		uint32_t id = listed(k, i);
 
-		if (k->kind != LIST_ALL && !is_image(name_of(k->m, e), e->name_len))
-			continue;
-		to = S_ISLNK(e->mode) && k->kind != LIST_ALL ? followed(k, i) : i;
-		if (to != NONE && is_regular(&k->m->entries[to]))
-			r = add(k, folder->path, name_of(k->m, e), to);
+		if (id != NONE)
+			r = add(k, folder->path, name_of(k->m, &k->m->entries[i]), id);
 	}
 	return r;
 }
@@ -210,7 +238,10 @@ static int by_path(const void *a, const void *b)
 
 static int by_nature(const void *a, const void *b)
 {
-	return natural_compare(((const struct place *)a)->path, ((const struct place *)b)->path);
+	int order = natural_compare(((const struct place *)a)->path,
+				    ((const struct place *)b)->path);
+
+	return order ? order : by_path(a, b);
 }
 
 static int number_by_class(struct making *k)
@@ -236,9 +267,8 @@ static int number_by_path(struct making *k)
 	if (r < 0 || k->files.len == 0)
 		return r;
 	files = (void *)k->files.at;
-	qsort(files, k->files.len / sizeof(*files), sizeof(*files), by_path);
-	if (k->kind == LIST_NATURAL)
-		qsort(files, k->files.len / sizeof(*files), sizeof(*files), by_nature);
+	qsort(files, k->files.len / sizeof(*files), sizeof(*files),
+	      k->kind == LIST_NATURAL ? by_nature : by_path);
 	for (size_t i = 0; r == 0 && i < k->files.len / sizeof(*files); i++)
 		r = add_index(k, files[i].id);
 	return r;
@@ -249,6 +279,26 @@ static int by_id(const void *a, const void *b)
 	const struct run *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Where runs overlap (a file reached by its name and by a link) the earlier in id order stays
+ * whole, and of the others what sticks out. */
+static void make_disjoint(struct list *l)
+{
+	uint64_t end = 0;
+
+	qsort(l->by_id, l->run_count, sizeof(struct run), by_id);
+	for (uint32_t i = 0; i < l->run_count; i++) {
+		struct run x = l->by_id[i];
+		uint32_t known = (uint32_t)(x.id < end ? DL_MIN(end - x.id, (uint64_t)x.count) : 0);
+
+		if (known == x.count)
+			continue;
+		end = (uint64_t)x.id + x.count;
+		l->by_id[l->id_count++] = (struct run){
+			x.index + known, x.id + known, x.count - known,
+		};
+	}
 }
 
 static int finish(struct making *k, node_id root, struct list **ret)
@@ -268,7 +318,7 @@ static int finish(struct making *k, node_id root, struct list **ret)
 	}
 	l->by_index = (void *)buf_take(&k->runs).at;
 	memcpy(l->by_id, l->by_index, l->run_count * sizeof(struct run));
-	qsort(l->by_id, l->run_count, sizeof(struct run), by_id);
+	make_disjoint(l);
 	*ret = l;
 	return 0;
 }
@@ -282,7 +332,11 @@ int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list 
 		return -EAGAIN;
 	if (!node_is_folder(root))
 		return -ENOTDIR;
-	r = collect_folders(&k, (uint32_t)root - 1, "", 0);
+	if (root < NODE_ROOT || root > m->head->folders)
+		return -ENOENT;
+	k.visits_left = (uint32_t)DL_MIN((uint64_t)m->head->folders + REPEATED_MAX,
+					 (uint64_t)UINT32_MAX);
+	r = collect_folders(&k, &(struct visit){ (uint32_t)root - 1, "", NULL });
 	if (r == 0)
 		r = kind == LIST_IMAGE_FOLDER ? number_by_class(&k) : number_by_path(&k);
 	if (r < 0)
@@ -339,7 +393,7 @@ sample_id list_at(const struct list *l, uint32_t index)
 
 bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)
 {
-	uint32_t low = 0, high = l->run_count;
+	uint32_t low = 0, high = l->id_count;
 
 	while (high - low > 1) {
 		uint32_t mid = low + (high - low) / 2;

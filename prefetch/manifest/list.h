@@ -5,11 +5,15 @@
  * directly below `root` by name; below each, folders by their whole path string, in each
  * the files with an image extension (any case) by name; all compared as bytes.  So "a/b/1"
  * comes before "a/b-c/2".  Symlinks to files or folders inside the source are followed as
- * os.walk(followlinks=True) does when LIST resolves them (a link's target is the sample).
+ * os.walk(followlinks=True) does (a link's target is the sample).  Whatever else has an image
+ * extension takes up an index as well, since ImageFolder does not look at it before it reads:
+ * for a broken link, one that leads out, a FIFO the list has its own entry, which
+ * manifest_sample() says is no regular file.
  *
  * LIST_PATHS: the same files sorted by their whole path as bytes (HF datasets, YOLO).
- * LIST_NATURAL: timm's order, digits compared as numbers, letters lower-cased.
- * LIST_ALL: every regular file, by whole path.
+ * LIST_NATURAL: timm's order, digits compared as numbers, letters lower-cased; where that
+ * makes no difference ("1.jpg", "01.jpg") by path.
+ * LIST_ALL: every regular file once, by whole path; no link is followed.
  *
  * Kept as runs of consecutive sample ids: a clean folder is one run, so index ↔ id is a
  * binary search over folders and no memory per file.
@@ -22,7 +26,8 @@
 enum list_kind { LIST_IMAGE_FOLDER, LIST_PATHS, LIST_NATURAL, LIST_ALL, LIST_KINDS };
 struct list;
 
-/* Needs a finished scan (-EAGAIN before).  -ENOENT: no folder, or no such file below it. */
+/* Needs a finished scan (-EAGAIN before).  -ENOENT: no such folder, or no file for the list below
+ * it; -ENOTDIR; -ELOOP: links make the tree many times larger than it is. */
 int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list **ret)
 	DL_MUST_CHECK;
 struct list *list_ref(struct list *l);
@@ -31,12 +36,13 @@ static inline void list_unrefp(struct list **l) { list_unref(*l); }
 
 uint32_t list_count(const struct list *l);
 sample_id list_at(const struct list *l, uint32_t index);        /* index < count */
+/* The index of a sample; of one that the list has several times (links) always the same one. */
 bool list_index(const struct list *l, sample_id id, uint32_t *ret_index);
 node_id list_root(const struct list *l);
 enum list_kind list_kind(const struct list *l);
 
 /* Folders below which a training program may well have its ImageFolder, likeliest first:
- * the root; its children (train before the others); grandchildren.  Only folders that have
- * sub-folders with images, or images.  Returns how many.
+ * the root; its children (train before the others); grandchildren.  Only folders with
+ * a sub-folder that holds files.  Returns how many.
  */
 size_t list_roots(struct manifest *m, node_id *ret, size_t max);

@@ -15,12 +15,19 @@
  *
  * A folder that changed gets a new listing with new entries, so a changed file is a new
  * sample with a new node: bytes of two versions are never mixed, and who still holds the
- * old one is answered from the old record.
+ * old one is answered from the old record.  If only the folder's own attributes changed,
+ * the new listing has the old entries.
+ *
+ * A folder that cannot be read has an empty listing with the reason (-EACCES, -ENOENT), as
+ * long as that is what the folder is; after an error that may pass (-EIO) it stays unread.
+ * A single entry about which the source gives an error is left out until a refresh.
  *
  * Nodes (what the kernel calls them): folder f is f + 1 (the root is 1, FUSE_ROOT_ID);
  * entry e that is not a folder is (1 << 32) + e.
  *
- * Cost: 48 bytes an entry and its name + 1; folders 96 bytes.
+ * Cost: 48 bytes an entry and its name + 1; a folder 88 bytes more.
+ * Limits: 65536 different owners (-ENOSPC beyond); nlink of more than 65535 shows as 65535;
+ * names over 255 bytes are left out.
  *
  * Thread-safety: every call on any thread.  Calls marked [reads] may read directories of
  * the source and so take as long as the source takes.
@@ -59,7 +66,8 @@ struct manifest_options {
 int manifest_open(const struct manifest_options *options, struct manifest **ret) DL_MUST_CHECK;
 void manifest_close(struct manifest *m);
 
-/* Call once in a child that takes over from a dead one: what it was writing is abandoned. */
+/* Call once in a child that takes over from a dead one, before its threads start: what that one
+ * was writing is abandoned. */
 void manifest_take_over(struct manifest *m);
 
 int manifest_root_fd(const struct manifest *m);         /* O_PATH; the manifest's */
@@ -107,7 +115,8 @@ struct manifest_change {
 	void *context;
 };
 
-/* [reads] Read every folder that has no listing yet, with `threads` threads.
+/* [reads] Read every folder that has no listing yet, with `threads` threads.  Folders that
+ * cannot be read now are passed over, except the root.
  * *stop: give up soon when it becomes true (-ECANCELED).  Afterwards manifest_scanned().
  */
 int manifest_scan(struct manifest *m, unsigned threads, const _Atomic bool *stop) DL_MUST_CHECK;
@@ -116,6 +125,7 @@ bool manifest_scanned(const struct manifest *m);
 /* [reads] Look for changes: folders whose mtime or ctime moved are read again; with
  * `files`, each file of the others is stat()ed too.  A file that appeared, vanished or
  * changed (size, mtime, ctime, inode) makes a new listing.  Returns how many folders changed.
+ * Folders that cannot be read now stay as they are known, as in a scan.
  */
 int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 		     const struct manifest_change *change, const _Atomic bool *stop) DL_MUST_CHECK;
@@ -130,14 +140,18 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 
 /* --- Saving --------------------------------------------------------------------------- */
 
-/* Write to path (a temporary file beside it, fsync, rename), while no scan or refresh runs, and
- * read back into a fresh manifest that has no listing yet.  A saved file that is damaged, of another source (path,
- * device, inode) or another version: -ESTALE, nothing loaded.  Loaded data is checked
- * (xxhash, every offset) before any of it is believed.
+/* Write to path (a temporary file beside it, fsync, rename, fsync of its folder), after a scan
+ * (-EAGAIN before) and while no refresh runs.
  */
-int manifest_save(const struct manifest *m, const char *path) DL_MUST_CHECK;
+int manifest_save(struct manifest *m, const char *path) DL_MUST_CHECK;
+/* Read back into a manifest that has no listing yet; then it is scanned.  Lookups may come
+ * meanwhile, they wait.  A file that is damaged, of another source (path, device, inode) or
+ * another version: -ESTALE, nothing loaded.  It is checked (xxhash, every number and offset)
+ * before any of it is believed.
+ */
 int manifest_load(struct manifest *m, const char *path) DL_MUST_CHECK;
 
-/* Regular files and their bytes; bytes in use: records and names (not the reservation). */
+/* Regular files in the tree and their bytes; bytes in use: records and names, old ones too (not
+ * the reservation). */
 struct manifest_usage { uint64_t files, bytes, folders, record_bytes, name_bytes; };
 struct manifest_usage manifest_usage(const struct manifest *m);

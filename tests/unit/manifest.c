@@ -1,0 +1,430 @@
+#include <criterion/criterion.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "prefetch/manifest/internal.h"
+#include "tests/lib/tree.h"
+
+static struct tree tree;
+static struct manifest *m;
+
+/* r/: a/{one,two,sub/deep}, b/ (empty), link -> a/one, top */
+static void set_up(void)
+{
+	tree = tree_new();
+	tree_folder(&tree, "a");
+	tree_file(&tree, "a/one", 100);
+	tree_file(&tree, "a/two", 20);
+	tree_folder(&tree, "a/sub");
+	tree_file(&tree, "a/sub/deep", 3);
+	tree_folder(&tree, "b");
+	tree_link(&tree, "link", "a/one");
+	tree_file(&tree, "top", 4000);
+	cr_assert_eq(manifest_open(&(struct manifest_options){ .source = tree.root }, &m), 0);
+}
+
+static void tear_down(void)
+{
+	manifest_close(m);
+	tree_drop(&tree, "");
+}
+
+TestSuite(manifest, .init = set_up, .fini = tear_down);
+
+static node_id node_at(const char *path)
+{
+	node_id node = 0;
+
+	cr_assert_eq(manifest_resolve(m, path, &node), 0, "%s", path);
+	return node;
+}
+
+static void expect_sums(uint64_t files, uint64_t bytes)
+{
+	struct manifest_usage u = manifest_usage(m);
+
+	cr_expect_eq(u.files, files, "%ju files, not %ju", (uintmax_t)u.files, (uintmax_t)files);
+	cr_expect_eq(u.bytes, bytes, "%ju bytes, not %ju", (uintmax_t)u.bytes, (uintmax_t)bytes);
+}
+
+static int refresh(bool files)
+{
+	return manifest_refresh(m, 2, files, NULL, NULL);
+}
+
+static const char *const names[] = { "", "a", "a/one", "a/two", "a/sub", "a/sub/deep", "b",
+				     "link", "top" };
+
+Test(manifest, tells_what_the_source_is)
+{
+	cr_assert(!manifest_scanned(m));
+	cr_assert_eq(manifest_scan(m, 4, NULL), 0);
+	cr_assert(manifest_scanned(m));
+	expect_sums(4, 4123);
+	for (size_t i = 0; i < DL_COUNT(names); i++) {
+		dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+		struct stat st;
+		struct attr a;
+
+		cr_assert_eq(lstat(tree_path(&tree, names[i]), &st), 0);
+		cr_assert_eq(manifest_attr(m, node_at(names[i]), &a), 0);
+		cr_expect(a.ino == st.st_ino && a.mode == st.st_mode && a.uid == st.st_uid &&
+			  a.gid == st.st_gid && a.nlink == st.st_nlink, "%s", names[i]);
+		cr_expect_eq(a.mtime_ns, st.st_mtim.tv_sec * INT64_C(1000000000) +
+			     st.st_mtim.tv_nsec);
+		cr_expect_eq(a.size, S_ISDIR(st.st_mode) ? 4096 : (uint64_t)st.st_size);
+		cr_assert_eq(manifest_path(m, a.node, &path), 0);
+		cr_assert_eq(buf_append(&path, "", 1), 0);
+		cr_expect_str_eq((char *)path.at, names[i]);
+	}
+}
+
+Test(manifest, answers_before_any_scan_and_refuses_what_is_not_there)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	struct attr a;
+	node_id node;
+
+	cr_assert_eq(manifest_lookup(m, NODE_ROOT, "top", &a), 0);
+	cr_expect_eq(a.size, 4000);
+	cr_expect_eq(manifest_lookup(m, NODE_ROOT, "to", &a), -ENOENT);
+	cr_expect_eq(manifest_lookup(m, node_at("top"), "x", &a), -ENOTDIR);
+	cr_expect_eq(manifest_lookup(m, 1000, "x", &a), -ESTALE);
+	cr_expect_eq(manifest_attr(m, 0, &a), -ESTALE);
+	cr_expect_eq(manifest_attr(m, NODE_FILES + 1000, &a), -ESTALE);
+	cr_expect_eq(manifest_resolve(m, "top/x", &node), -ENOTDIR);
+	cr_assert_eq(manifest_readlink(m, node_at("link"), &text), 0);
+	cr_expect(text.len == 5 && memcmp(text.at, "a/one", 5) == 0);
+	cr_expect_eq(manifest_readlink(m, node_at("top"), &text), -EINVAL);
+}
+
+/* The names of a folder in their order, with a blank after each; stops after `most`. */
+static uint64_t list_from(node_id folder, uint64_t cookie, int most, char ret[256])
+{
+	struct manifest_dirent d;
+	int r = 0;
+
+	*ret = 0;
+	while (most-- > 0 && (r = manifest_next(m, folder, cookie, &d)) == 1) {
+		strcat(strcat(ret, d.name), " ");
+		cookie = d.cookie;
+	}
+	cr_assert_geq(r, 0);
+	return cookie;
+}
+
+Test(manifest, lists_by_name_and_goes_on_in_the_listing_it_began)
+{
+	struct manifest_dirent d;
+	char all[256], rest[256];
+	uint64_t cookie = list_from(NODE_ROOT, 0, 2, all);
+
+	cr_expect_str_eq(all, "a b ");
+	tree_file(&tree, "c", 1);
+	cr_expect_gt(refresh(true), 0);
+	list_from(NODE_ROOT, cookie, 99, rest);
+	cr_expect_str_eq(rest, "link top ");
+	list_from(NODE_ROOT, 0, 99, all);
+	cr_expect_str_eq(all, "a b c link top ");
+	list_from(node_at("b"), 0, 99, all);
+	cr_expect_str_eq(all, "");
+	cr_expect_eq(manifest_next(m, NODE_ROOT, 3, &d), -EINVAL, "a cookie of no listing");
+	cr_expect_eq(manifest_next(m, node_at("a"), cookie, &d), -EINVAL, "of another folder");
+	cr_expect_eq(manifest_next(m, NODE_ROOT, UINT64_MAX, &d), -EINVAL, "of a later one");
+}
+
+struct told { int times; node_id folder; };
+
+static void on_replaced(void *context, struct manifest *of, node_id folder, uint32_t old,
+			uint32_t now)
+{
+	struct told *t = context;
+
+	cr_assert(of == m && old != now);
+	t->times++;
+	t->folder = folder;
+}
+
+Test(manifest, a_changed_file_is_a_new_sample_in_the_same_folder)
+{
+	struct told told = { 0 };
+	struct manifest_change change = { on_replaced, &told };
+	node_id folder, one, sub;
+	uint64_t size = 0;
+
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	folder = node_at("a"), one = node_at("a/one"), sub = node_at("a/sub");
+	cr_expect_eq(manifest_refresh(m, 2, true, &change, NULL), 0);
+	tree_file(&tree, "a/one", 50);
+	cr_expect_eq(manifest_refresh(m, 2, true, &change, NULL), 1);
+	cr_expect(told.times == 1 && told.folder == folder);
+	cr_expect_neq(node_at("a/one"), one);
+	cr_expect_eq(node_at("a"), folder);
+	cr_expect_eq(node_at("a/sub"), sub);
+	cr_assert(manifest_sample(m, node_sample(one), &size));
+	cr_expect_eq(size, 100, "the old one is answered as it was");
+	expect_sums(4, 4073);
+	cr_expect_eq(manifest_refresh_folder(m, folder, &change), 0);
+	tree_file(&tree, "a/two", 0);
+	cr_expect_eq(manifest_refresh_folder(m, folder, &change), 1);
+	cr_expect_eq(manifest_refresh_folder(m, 77, &change), -ENOENT);
+	expect_sums(4, 4053);
+}
+
+Test(manifest, a_touched_folder_keeps_its_samples)
+{
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 1234 } };
+	node_id one, sub;
+	struct attr a;
+
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	one = node_at("a/one"), sub = node_at("a/sub");
+	cr_assert_eq(utimensat(AT_FDCWD, tree_path(&tree, "a"), times, 0), 0);
+	cr_expect_eq(refresh(false), 1);
+	cr_expect_eq(node_at("a/one"), one);
+	cr_expect_eq(node_at("a/sub"), sub);
+	cr_assert_eq(manifest_attr(m, node_at("a"), &a), 0);
+	cr_expect_eq(a.mtime_ns, 1234 * INT64_C(1000000000));
+	expect_sums(4, 4123);
+}
+
+Test(manifest, what_vanished_and_came_back_counts_once)
+{
+	struct tree away = tree_new();
+	char there[128];
+	node_id gone;
+	struct attr a;
+
+	snprintf(there, sizeof(there), "../%s/a", strrchr(away.root, '/') + 1);
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	gone = node_at("a/sub");
+	for (int i = 0; i < 3; i++) {
+		tree_move(&tree, "a", there);
+		cr_expect_geq(refresh(false), 1);
+		expect_sums(1, 4000);
+		tree_move(&tree, there, "a");
+		cr_expect_geq(refresh(false), 1);
+		expect_sums(4, 4123);
+	}
+	cr_expect_neq(node_at("a/sub"), gone);
+	cr_expect_eq(manifest_attr(m, gone, &a), 0, "who holds the old one may ask");
+	tree_drop(&tree, "a/sub");
+	cr_expect_geq(refresh(true), 1);
+	expect_sums(3, 4120);
+	tree_drop(&away, "");
+}
+
+/* The root's listing would need more folders than there may be: nothing of it is seen, and what
+ * was written is written again. */
+Test(manifest, a_listing_that_does_not_fit_leaves_nothing_behind)
+{
+	uint32_t most = m->max_folders;
+	struct attr a;
+
+	m->max_folders = 2;
+	cr_expect_eq(manifest_lookup(m, NODE_ROOT, "a", &a), -ENOSPC);
+	cr_expect_eq(manifest_scan(m, 2, NULL), -ENOSPC);
+	cr_expect(!manifest_scanned(m));
+	cr_expect_eq(m->head->folders, 1);
+	cr_expect_eq(manifest_entries(m), 0);
+	m->max_folders = most;
+	cr_expect_eq(manifest_scan(m, 2, NULL), 0);
+	for (uint32_t i = 1; i < m->head->folders; i++)
+		cr_expect(is_folder(&m->entries[m->folders[i].entry]) &&
+			  m->entries[m->folders[i].entry].size == i);
+	expect_sums(4, 4123);
+}
+
+Test(manifest, who_takes_over_counts_again_what_was_being_written)
+{
+	cr_assert_eq(manifest_scan(m, 2, NULL), 0);
+	m->head->files = 99;
+	m->head->writing = true;
+	m->folders[node_at("a/sub") - 1].detached = 1;
+	manifest_take_over(m);
+	expect_sums(4, 4123);
+	cr_expect(!m->head->writing && !m->folders[node_at("a/sub") - 1].detached);
+}
+
+Test(manifest, a_folder_that_may_not_be_read_is_known_as_such)
+{
+	struct manifest_dirent d;
+	struct attr a;
+
+	cr_assert_eq(chmod(tree_path(&tree, "a"), 0), 0);
+	if (geteuid() == 0)
+		cr_assert_eq(seteuid(65534), 0);
+	cr_expect_eq(manifest_scan(m, 2, NULL), 0);
+	cr_expect_eq(manifest_lookup(m, node_at("a"), "one", &a), -EACCES);
+	cr_expect_eq(manifest_next(m, node_at("a"), 0, &d), -EACCES);
+	cr_assert_eq(manifest_attr(m, node_at("a"), &a), 0);
+	cr_expect_eq(a.mode, 0040000);
+	if (getuid() == 0)
+		cr_assert_eq(seteuid(0), 0);
+	cr_assert_eq(chmod(tree_path(&tree, "a"), 0755), 0);
+	cr_expect_geq(refresh(false), 1);
+	expect_sums(4, 4123);
+}
+
+Test(manifest, a_folder_that_became_a_link_is_not_followed)
+{
+	struct attr a;
+	node_id b;
+
+	cr_assert_eq(manifest_lookup(m, NODE_ROOT, "b", &a), 0);
+	b = a.node;
+	tree_drop(&tree, "b");
+	tree_link(&tree, "b", "a");
+	cr_expect_eq(manifest_lookup(m, b, "one", &a), -ELOOP);
+}
+
+/* --- Calls that fail in one thread ------------------------------------------------------- */
+
+struct failing {
+	uint32_t call, error;
+	uint32_t flag;                 /* only with this third argument; 0: always */
+	void (*run)(void);
+};
+
+static void *run_failing(void *arg)
+{
+	const struct failing *f = arg;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, f->call, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, f->flag, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | f->error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	if (f->flag == 0)
+		code[3] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 0, 0, 0);
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
+			   &(struct sock_fprog){ DL_COUNT(code), code }), 0);
+	f->run();
+	return NULL;
+}
+
+static void with(struct failing f)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, run_failing, &f), 0);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+}
+
+static void scan_by_steps(void)
+{
+	node_id b = node_at("b");
+	struct attr a;
+
+	tree_drop(&tree, "b");
+	tree_link(&tree, "b", "a");
+	cr_expect_eq(manifest_lookup(m, b, "one", &a), -ENOTDIR, "the link is not followed");
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	expect_sums(4, 4123);
+}
+
+Test(manifest, does_without_openat2)
+{
+	with((struct failing){ SYS_openat2, ENOSYS, 0, scan_by_steps });
+}
+
+Test(manifest, does_without_openat2_where_it_is_forbidden)
+{
+	with((struct failing){ SYS_openat2, EPERM, 0, scan_by_steps });
+}
+
+static void scan_nothing(void)
+{
+	struct attr a;
+
+	cr_expect_eq(manifest_lookup(m, NODE_ROOT, "top", &a), -EIO);
+	cr_expect_eq(manifest_scan(m, 1, NULL), -EIO);
+	cr_expect(!manifest_scanned(m));
+}
+
+static void scan_below_root(void)
+{
+	cr_expect_eq(manifest_scan(m, 1, NULL), 0);
+	expect_sums(1, 4000);
+}
+
+static void refresh_nothing(void)
+{
+	cr_expect_eq(manifest_refresh_folder(m, node_at("a"), NULL), -EIO);
+}
+
+Test(manifest, a_passing_error_is_not_remembered)
+{
+	struct attr a;
+
+	with((struct failing){ SYS_getdents64, EIO, 0, scan_nothing });
+	cr_expect_eq(manifest_lookup(m, NODE_ROOT, "top", &a), 0);
+	with((struct failing){ SYS_getdents64, EIO, 0, scan_below_root });
+	cr_expect_eq(manifest_lookup(m, node_at("a"), "one", &a), 0);
+	cr_expect_eq(manifest_scan(m, 1, NULL), 0);
+	with((struct failing){ SYS_getdents64, EIO, 0, refresh_nothing });
+	expect_sums(4, 4123);
+}
+
+static void scan_without_entries(void)
+{
+	cr_expect_eq(manifest_scan(m, 1, NULL), 0);
+	expect_sums(0, 0);
+}
+
+/* Long before now, so that only what the listing itself says makes it be read again. */
+static void make_old(const char *name)
+{
+	struct timespec times[2] = { { .tv_sec = 5 }, { .tv_sec = 5 } };
+
+	cr_assert_eq(utimensat(AT_FDCWD, tree_path(&tree, name), times, 0), 0);
+}
+
+Test(manifest, one_bad_entry_costs_no_other_and_is_looked_for_again)
+{
+	make_old("");
+	with((struct failing){ SYS_statx, EIO, AT_SYMLINK_NOFOLLOW, scan_without_entries });
+	cr_expect_eq(m->listings[0].error, 0);
+	cr_expect_eq(m->listings[0].read_at, 0);
+	cr_expect_geq(refresh(false), 1);
+	expect_sums(4, 4123);
+}
+
+/* --- Long ways --------------------------------------------------------------------------- */
+
+#define LONG_DEPTH 30
+
+Test(manifest, paths_may_be_longer_than_the_system_takes)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	char name[201], command[128];
+	int at = open(tree.root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+
+	memset(name, 'd', 200);
+	name[200] = 0;
+	for (int i = 0; i < LONG_DEPTH; i++) {
+		cr_assert_eq(mkdirat(at, name, 0755), 0);
+		fd = openat(at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		cr_assert_geq(fd, 0);
+		close(at);
+		at = fd;
+		cr_assert_eq(buf_printf(&path, "%s/", name), 0);
+	}
+	fd = openat(at, "end", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	cr_assert(fd >= 0 && write(fd, "12345", 5) == 5);
+	close(fd);
+	close(at);
+	cr_expect_eq(manifest_scan(m, 2, NULL), 0);
+	expect_sums(5, 4128);
+	cr_assert_eq(buf_printf(&path, "end"), 0);
+	cr_expect(!node_is_folder(node_at((char *)path.at)));
+	snprintf(command, sizeof(command), "rm -r %s/ddd*", tree.root);
+	cr_assert_eq(system(command), 0);
+}
