@@ -1,7 +1,7 @@
 #!/bin/bash
 # Modes are checked with allow_other, before and after the owner has read the file.
 . "$(dirname "$0")/common.sh"
-[ "$(id -u)" = 0 ] || skip "needs root"
+[ "$(id -u)" = 0 ] || skip "by design: needs root"
 
 src=$work/src mnt=$work/mnt
 mkdir -p "$src" "$mnt"; chmod 755 "$work" "$src" "$mnt"

@@ -6,6 +6,7 @@ set -eu -o pipefail
 work=$(mktemp -d "${TMPDIR:-/tmp}/dlfs-test.XXXXXX")
 chmod 755 "$work"
 export XDG_STATE_HOME=$work/state
+export LSAN_OPTIONS=suppressions=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/lsan.supp:print_suppressions=0
 mounts=()
 cleanups=()
 
