@@ -1,7 +1,14 @@
 #include "prefetch/evidence.h"
 
+#define ENOUGH 32u
+#define ENOUGH_MIXED 64u                /* without knowing whose they are */
 #define FITS_CLEAR 8
 #define PIDS_MAX 64
+
+bool evidence_enough(const struct evidence *e)
+{
+	return e->count >= (e->count && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH);
+}
 
 void evidence_clear(struct evidence *e)
 {

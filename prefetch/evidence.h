@@ -10,7 +10,6 @@
 #include "prefetch/order/tracker.h"
 
 #define EVIDENCE_MAX 1024
-#define EVIDENCE_ENOUGH 32             /* to begin with: they cover a batch of each worker */
 
 struct evidence {
 	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
@@ -20,6 +19,8 @@ struct evidence {
 	unsigned fits;                 /* opens in a row that fitted */
 };
 
+/* Enough to begin with: each worker has opened a few. */
+bool evidence_enough(const struct evidence *e);
 void evidence_clear(struct evidence *e);
 /* epoch: how many opens an epoch of the dataset has, about. */
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch);

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -42,7 +43,8 @@ static void *searcher_main(void *arg)
 	struct finder *f = arg;
 	const struct sched_param none = { 0 };
 
-	sched_setscheduler(0, SCHED_IDLE, &none);
+	if (sched_setscheduler(0, SCHED_IDLE, &none) < 0)
+		setpriority(PRIO_PROCESS, 0, 19);
 	for (;;) {
 		while (sem_wait(&f->work) < 0)
 			;
@@ -74,7 +76,7 @@ static void wait_news(struct finder *f, uint64_t ns)
 
 static bool worth_a_search(const struct finder *f)
 {
-	return f->list_count > 0 && f->evidence.count >= EVIDENCE_ENOUGH &&
+	return f->list_count > 0 && evidence_enough(&f->evidence) &&
 	       f->tried != f->evidence.turn && f->fruitless < FRUITLESS_MAX;
 }
 
@@ -193,7 +195,7 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 	evidence_open(&f->evidence, id, pid, fits, f->epoch);
 	if (f->evidence.turn != turn)
 		call_off(f);
-	if (f->evidence.count == EVIDENCE_ENOUGH && !f->searching)
+	if (!f->searching && worth_a_search(f))
 		sem_post(&f->news);
 }
 

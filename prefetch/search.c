@@ -12,6 +12,8 @@
 #define HEAD 1024u
 #define HEAD_OF_WORLD 4096u
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
+#define MIXED_HEAD 256u
+#define MIXED_STARTS 8
 
 #define SMALL_SEEDS (1u << 20)
 #define SMALL_PIECE (1u << 12)
@@ -97,17 +99,44 @@ static unsigned depth_for(uint32_t n)
 	return n >= 1000 ? 2 : n >= 200 ? 3 : 4;
 }
 
-static void add_start(struct search *s, size_t list, const struct run *r, uint32_t skip)
+static void add_start(struct search *s, size_t list, struct seeds_start start)
 {
-	uint32_t n = list_count(s->lists[list]);
-	struct seeds_start *start = &s->starts[s->start_count];
-
 	if (s->start_count == SEEDS_STARTS)
 		return;
-	*start = (struct seeds_start){ .n = n, .skip = skip };
-	start->count = DL_MIN(r->count, depth_for(n));
-	memcpy(start->first, r->at, start->count * sizeof(r->at[0]));
-	s->list_of[s->start_count++] = (uint8_t)list;
+	s->list_of[s->start_count] = (uint8_t)list;
+	s->starts[s->start_count++] = start;
+}
+
+static void add_run(struct search *s, size_t list, const struct run *r, uint32_t skip)
+{
+	struct seeds_start start = { .n = list_count(s->lists[list]), .skip = skip };
+
+	start.count = DL_MIN(r->count, depth_for(start.n));
+	memcpy(start.first, r->at, start.count * sizeof(r->at[0]));
+	add_start(s, list, start);
+}
+
+/* Several workers' opens are mixed: the first of the order is one of the very first, and the
+ * next few are among the first of all. */
+static void add_mixed(struct search *s, size_t list, uint32_t skip)
+{
+	const struct search_part *part = &s->parts[list];
+
+	for (size_t i = 0; i < DL_MIN(part->first_count, (size_t)MIXED_STARTS); i++)
+		add_start(s, list, (struct seeds_start){
+			.n = list_count(s->lists[list]), .skip = skip, .first = { part->first[i] },
+			.count = list_count(s->lists[list]) >= 1000 ? 4 : SEEDS_DEPTH,
+			.others = part->first, .other_count = part->first_count,
+		});
+}
+
+static void gather(struct search *s, size_t list)
+{
+	struct search_part *part = &s->parts[list];
+
+	for (size_t i = 0; i < s->evidence.count && part->first_count < SEARCH_OPENS; i++)
+		part->first_count += list_index(s->lists[list], s->evidence.opens[i].id,
+						&part->first[part->first_count]);
 }
 
 static bool is_read(const struct search *s, const struct list *list)
@@ -123,15 +152,21 @@ static bool is_read(const struct search *s, const struct list *list)
 bool search_prepare(struct search *s)
 {
 	for (size_t l = 0; l < s->list_count; l++) {
-		struct search_runs *runs = &s->runs[l];
+		struct search_part *part = &s->parts[l];
 
 		if (!is_read(s, s->lists[l]))
 			continue;
-		runs->count = evidence_runs(&s->evidence, s->lists[l], runs->at, SEARCH_RUNS);
-		for (size_t i = 0; i < runs->count; i++)
-			add_start(s, l, &runs->at[i], 0);
-		if (runs->count > 0)
-			add_start(s, l, &runs->at[0], 2);
+		gather(s, l);
+		if (s->evidence.opens[0].pid == 0) {
+			add_mixed(s, l, 0);
+			add_mixed(s, l, 2);
+			continue;
+		}
+		part->run_count = evidence_runs(&s->evidence, s->lists[l], part->runs, SEARCH_RUNS);
+		for (size_t i = 0; i < part->run_count; i++)
+			add_run(s, l, &part->runs[i], 0);
+		if (part->run_count > 0)
+			add_run(s, l, &part->runs[0], 2);
 	}
 	return s->start_count > 0;
 }
@@ -147,12 +182,12 @@ void search_fini(struct search *s)
 static void try_constants(struct search *s)
 {
 	for (size_t l = 0; l < s->list_count; l++)
-		for (size_t i = 0; i < DL_COUNT(constants) && s->runs[l].count; i++)
+		for (size_t i = 0; i < DL_COUNT(constants) && s->parts[l].first_count; i++)
 			for (uint32_t skip = 0; skip <= 2; skip += 2)
 				consider(s, l, constants[i], skip, 1);
 }
 
-static void try_small(struct search *s, uint32_t seed, size_t list)
+static void try_runs(struct search *s, uint32_t seed, size_t list)
 {
 	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
 	uint32_t head[SMALL_HEAD];
@@ -161,8 +196,8 @@ static void try_small(struct search *s, uint32_t seed, size_t list)
 	mt19937_seed(&g, seed);
 	if (sparse_randperm(&g, n, length, head) < 0)
 		return;
-	for (size_t i = 0; i < s->runs[list].count; i++) {
-		const struct run *r = &s->runs[list].at[i];
+	for (size_t i = 0; i < s->parts[list].run_count; i++) {
+		const struct run *r = &s->parts[list].runs[i];
 		uint32_t distance = r->count < 3 ? 0 : seeds_distance(head, length, r->at);
 
 		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
@@ -170,12 +205,43 @@ static void try_small(struct search *s, uint32_t seed, size_t list)
 	}
 }
 
+static bool was_opened(const struct search_part *part, uint32_t index)
+{
+	for (size_t i = 0; i < part->first_count; i++)
+		if (part->first[i] == index)
+			return true;
+	return false;
+}
+
+/* Most of what was opened lies at the head of the permutation; then which world explains it? */
+static void try_mixed(struct search *s, uint32_t seed, size_t list)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
+	uint32_t head[MIXED_HEAD];
+	size_t opened = 0;
+	struct mt19937 g;
+
+	mt19937_seed(&g, seed);
+	if (sparse_randperm(&g, n, length, head) < 0)
+		return;
+	for (uint32_t i = 0; i < length; i++)
+		opened += was_opened(part, head[i]);
+	if (opened * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
+		return;
+	for (uint32_t world = 1; world <= SEEDS_WORLD_MAX && !s->stop; world++)
+		consider(s, list, seed, 0, world);
+}
+
 static void small_piece(struct search *s, uint32_t piece)
 {
-	for (uint32_t i = 0; i < SMALL_PIECE && !s->stop; i++)
-		for (size_t l = 0; l < s->list_count && !s->stop; l++)
-			if (s->runs[l].count > 0)
-				try_small(s, piece * SMALL_PIECE + i, l);
+	for (uint32_t i = 0; i < SMALL_PIECE; i++)
+		for (size_t l = 0; l < s->list_count && !s->stop; l++) {
+			if (s->parts[l].run_count > 0)
+				try_runs(s, piece * SMALL_PIECE + i, l);
+			else if (s->parts[l].first_count > 0)
+				try_mixed(s, piece * SMALL_PIECE + i, l);
+		}
 }
 
 static void hit(void *context, uint32_t seed, size_t start)

@@ -7,16 +7,19 @@
 
 #define SEARCH_LISTS 12
 #define SEARCH_RUNS 3
+#define SEARCH_OPENS 64
 
 struct search {
 	struct evidence evidence;
 	struct list *lists[SEARCH_LISTS];      /* refs */
 	size_t list_count;
 
-	struct search_runs {
-		struct run at[SEARCH_RUNS];
-		size_t count;
-	} runs[SEARCH_LISTS];
+	struct search_part {                   /* what is known of a list's readers */
+		struct run runs[SEARCH_RUNS];
+		size_t run_count;              /* 0: which process opened is not known */
+		uint32_t first[SEARCH_OPENS];  /* what was opened, as indices; 0: not this list */
+		size_t first_count;
+	} parts[SEARCH_LISTS];
 	struct seeds_start starts[SEEDS_STARTS];
 	uint8_t list_of[SEEDS_STARTS];         /* of each start */
 	size_t start_count;

@@ -42,18 +42,29 @@ static uint32_t inverse_of(uint32_t odd)
 	return x;
 }
 
-static struct seeds_test test_of(const struct seeds_start *s)
+static struct seeds_test test_of(const struct seeds_start *s, const struct seeds_start *before)
 {
 	unsigned turn = (unsigned)__builtin_ctz(s->n);
+	uint32_t inverse = inverse_of(s->n >> turn);
 
 	assert(s->n >= SEEDS_DEPTH && s->count >= 1 && (s->skip == 0 || s->skip == 2));
 	return (struct seeds_test){
-		.first = s->first[0], .inverse = inverse_of(s->n >> turn), .turn = turn,
-		.limit = UINT32_MAX / s->n, .late = s->skip == 2,
+		.inverse = inverse, .turn = turn, .limit = UINT32_MAX / s->n,
+		.less = s->first[0] * inverse, .late = s->skip == 2,
+		.again = before && before->n == s->n && before->skip == s->skip,
 	};
 }
 
-/* The first entry is right; are the others? */
+static bool may_come(const struct seeds_start *s, uint32_t i, uint32_t entry)
+{
+	if (i == 0 || !s->others)
+		return entry == s->first[i];
+	for (size_t k = 0; k < s->other_count; k++)
+		if (s->others[k] == entry)
+			return true;
+	return false;
+}
+
 static bool begins_so(uint32_t seed, const struct seeds_start *s)
 {
 	uint32_t place[SEEDS_DEPTH], value[SEEDS_DEPTH];       /* what lies elsewhere by now */
@@ -70,7 +81,7 @@ static bool begins_so(uint32_t seed, const struct seeds_start *s)
 			if (place[k] == z)
 				there = value[k];
 		}
-		if (there != s->first[i])
+		if (!may_come(s, i, there))
 			return false;
 		place[i] = z;
 		value[i] = here;
@@ -88,7 +99,7 @@ void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, si
 	assert(count <= SEEDS_STARTS && seeds_can(kernel));
 	assert(from % SEEDS_STRIDE == 0 && to % SEEDS_STRIDE == 0 && to <= SEEDS_ALL);
 	for (size_t i = 0; i < count; i++)
-		tests[i] = test_of(&starts[i]);
+		tests[i] = test_of(&starts[i], i > 0 ? &starts[i - 1] : NULL);
 	for (; from < to && !atomic_load_explicit(stop, memory_order_relaxed);
 	     from += SEEDS_STRIDE) {
 		if (!blocks[kernel]((uint32_t)from, tests, count, pass))

@@ -11,7 +11,7 @@
 
 #include "base/dl.h"
 
-#define SEEDS_DEPTH 4
+#define SEEDS_DEPTH 6
 #define SEEDS_STARTS 64                /* that can be tried in one pass */
 #define SEEDS_ALL (UINT64_C(1) << 32)
 #define SEEDS_WORLD_MAX 64u
@@ -21,13 +21,16 @@ struct seeds_start {                   /* a permutation that is looked for */
 	uint32_t skip;                 /* words drawn before it: 0 or 2 */
 	uint32_t first[SEEDS_DEPTH];   /* its first entries ... */
 	unsigned count;                /* ... so many, at least 1 */
+	const uint32_t *others;        /* or NULL: the entries after the first are any of these */
+	size_t other_count;
 };
 
 enum seeds_kernel { SEEDS_PORTABLE, SEEDS_AVX2, SEEDS_AVX512, SEEDS_KERNELS };
 bool seeds_can(enum seeds_kernel kernel);
 enum seeds_kernel seeds_fastest(void);
 
-/* hit() for each seed in [from, to) and start that it has; about 30 ns a seed.  Returns early
+/* hit() for each seed in [from, to) and start that it has; about 30 ns a seed, least when starts
+ * of the same n and skip come one after the other.  Returns early
  * when *stop becomes true.  from and to are multiples of SEEDS_STRIDE. */
 #define SEEDS_STRIDE 128u
 void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, size_t count,

@@ -56,16 +56,17 @@ static void first_words(uint32_t base, words early[GROUP], words late[GROUP])
 	}
 }
 
-static bool passes(const struct seeds_test *t, const words w[GROUP], uint32_t at, uint64_t *ret)
+static bool passes(const struct seeds_test *t, const words product[GROUP], uint32_t at,
+		   uint64_t *ret)
 {
 	words pass[GROUP], any = { 0 };
 	uint64_t halves[LANES / 2], sum = 0;
 
 	for (unsigned g = 0; g < GROUP; g++) {
-		words d = (w[g] - t->first) * t->inverse;
+		words d = product[g] - t->less;
 
 		d = d >> t->turn | d << ((32 - t->turn) & 31);
-		pass[g] = (words)(d <= t->limit) & (words)(w[g] >= t->first);
+		pass[g] = (words)(d <= t->limit);
 		any |= pass[g];
 	}
 	memcpy(halves, &any, sizeof(halves));
@@ -82,14 +83,17 @@ static bool passes(const struct seeds_test *t, const words w[GROUP], uint32_t at
 bool BLOCK(uint32_t base, const struct seeds_test *tests, size_t count,
 	   uint64_t (*ret)[SEEDS_STRIDE / 64])
 {
-	words early[GROUP], late[GROUP];
+	words early[GROUP], late[GROUP], product[GROUP] = { 0 };
 	bool any = false;
 
 	memset(ret, 0, count * sizeof(*ret));
 	for (uint32_t at = 0; at < SEEDS_STRIDE; at += BATCH) {
 		first_words(base + at, early, late);
-		for (size_t i = 0; i < count; i++)
-			any |= passes(&tests[i], tests[i].late ? late : early, at, ret[i]);
+		for (size_t i = 0; i < count; i++) {
+			for (unsigned g = 0; !tests[i].again && g < GROUP; g++)
+				product[g] = (tests[i].late ? late : early)[g] * tests[i].inverse;
+			any |= passes(&tests[i], product, at, ret[i]);
+		}
 	}
 	return any;
 }

@@ -2,13 +2,17 @@
 #pragma once
 #include "prefetch/order/seeds.h"
 
-/* word % n == first, without a division: (word - first) / n is whole and small enough. */
+/* word % n == first, without a division: (word - first) / n is whole and small enough.  A word
+ * below first may pass too: one in 2^32 / n. */
 struct seeds_test {
-	uint32_t first, inverse, turn, limit;
-	uint32_t late;                 /* after two words */
+	uint32_t inverse, turn, limit; /* of n */
+	uint32_t less;                 /* first × inverse */
+	bool late;                     /* after two words */
+	bool again;                    /* n and late are those of the test before */
 };
 
-/* Which of the SEEDS_STRIDE seeds from base on pass: a bit a seed for each test; false: none. */
+/* Which of the SEEDS_STRIDE seeds from base on pass: a bit a seed for each test; false:
+ * none. */
 typedef bool seeds_block(uint32_t base, const struct seeds_test *tests, size_t count,
 			 uint64_t (*ret)[SEEDS_STRIDE / 64]);
 seeds_block seeds_block_portable, seeds_block_avx2, seeds_block_avx512;

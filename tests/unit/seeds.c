@@ -3,6 +3,9 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/seeds.h"
 
+#define START(n_, skip_, count_, ...) \
+	{ .n = n_, .skip = skip_, .first = { __VA_ARGS__ }, .count = count_ }
+
 static const _Atomic bool never;
 
 struct hits { uint32_t seed[64]; size_t start[64]; size_t count; };
@@ -33,12 +36,12 @@ static struct hits search(enum seeds_kernel k, const struct seeds_start *s, size
 Test(seeds, finds_what_torch_was_seeded_with)
 {
 	static const struct { struct seeds_start start; uint32_t seed; } facts[] = {
-		{ { 1000, 0, { 88, 494, 773 }, 3 }, 75011697u },
-		{ { 1000, 0, { 88, 494, 773 }, 3 }, 3386900802u },
-		{ { 1281167, 0, { 772957, 412848 }, 2 }, 42u },
-		{ { 2000, 0, { 1385, 1542, 1257, 396 }, 4 }, 772699760u },
-		{ { 2000, 0, { 51, 1479, 119, 175 }, 4 }, 1890281479u },
-		{ { 1000, 2, { 876, 50, 408, 807 }, 4 }, 42u },
+		{ START(1000, 0, 3, 88, 494, 773), 75011697u },
+		{ START(1000, 0, 3, 88, 494, 773), 3386900802u },
+		{ START(1281167, 0, 2, 772957, 412848), 42u },
+		{ START(2000, 0, 4, 1385, 1542, 1257, 396), 772699760u },
+		{ START(2000, 0, 4, 51, 1479, 119, 175), 1890281479u },
+		{ START(1000, 2, 4, 876, 50, 408, 807), 42u },
 	};
 
 	EACH_KERNEL(k) for (size_t i = 0; i < DL_COUNT(facts); i++) {
@@ -70,7 +73,7 @@ Test(seeds, agrees_with_one_seed_after_the_other)
 	EACH_KERNEL(k) for (size_t i = 0; i < DL_COUNT(sizes); i++) {
 		for (uint32_t skip = 0; skip <= 2; skip += 2) {
 			uint32_t n = sizes[i];
-			struct seeds_start s = { n, skip, { begin(UINT32_MAX, n, skip) }, 1 };
+			struct seeds_start s = START(n, skip, 1, begin(UINT32_MAX, n, skip));
 			size_t expected = 0;
 			struct hits h = { .count = 0 };
 
@@ -95,7 +98,7 @@ Test(seeds, agrees_with_one_seed_after_the_other)
 Test(seeds, tells_which_start_it_was)
 {
 	struct seeds_start s[2] = {
-		{ 1000, 0, { 1, 2, 3 }, 3 }, { 2000, 0, { 1385, 1542, 1257, 396 }, 4 },
+		START(1000, 0, 3, 1, 2, 3), START(2000, 0, 4, 1385, 1542, 1257, 396),
 	};
 
 	EACH_KERNEL(k) {
@@ -107,10 +110,30 @@ Test(seeds, tells_which_start_it_was)
 	}
 }
 
+/* Whose opens they were is not known: the first entry, then some of those that were opened. */
+Test(seeds, finds_one_among_mixed_opens)
+{
+	static const uint32_t opened[] = { 738, 5, 396, 1257, 1999, 1385, 1542, 625, 17 };
+	struct seeds_start s = START(2000, 0, SEEDS_DEPTH, 1385);
+
+	s.others = opened;
+	EACH_KERNEL(k) {
+		struct hits h;
+
+		s.other_count = DL_COUNT(opened);
+		h = search(k, &s, 1, 772699760u / SEEDS_STRIDE * SEEDS_STRIDE, SEEDS_STRIDE);
+		cr_assert_eq(h.count, 1);
+		cr_assert_eq(h.seed[0], 772699760u);
+		s.other_count -= 2;     /* the sixth entry, 625, is missing */
+		h = search(k, &s, 1, 772699760u / SEEDS_STRIDE * SEEDS_STRIDE, SEEDS_STRIDE);
+		cr_assert_eq(h.count, 0);
+	}
+}
+
 Test(seeds, stops_when_it_is_told)
 {
 	static const _Atomic bool now = true;
-	struct seeds_start s = { 1000, 0, { 88, 494, 773 }, 3 };
+	struct seeds_start s = START(1000, 0, 3, 88, 494, 773);
 	struct hits h = { .count = 0 };
 
 	seeds_search(seeds_fastest(), &s, 1, 75011697u / SEEDS_STRIDE * SEEDS_STRIDE, SEEDS_ALL,
