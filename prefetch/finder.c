@@ -21,7 +21,8 @@ struct finder {
 	unsigned searcher_count;
 	sem_t news;                    /* for the finder's thread */
 	sem_t work;                    /* one for each searcher that shall take part */
-	_Atomic bool stopping;
+	_Atomic bool stopping;         /* the finder's thread ends; then ... */
+	_Atomic bool dismissed;        /* ... the searchers, whom it may have waited for */
 	_Atomic unsigned busy;         /* searchers at work */
 
 	struct dl_lock lock;           /* guards the next; never held for long */
@@ -48,7 +49,7 @@ static void *searcher_main(void *arg)
 	for (;;) {
 		while (sem_wait(&f->work) < 0)
 			;
-		if (f->stopping)
+		if (f->dismissed)
 			return NULL;
 		search_run(&f->search);
 		f->busy--;
@@ -227,6 +228,7 @@ static int start_threads(struct finder *f)
 
 static void stop_searchers(struct finder *f)
 {
+	f->dismissed = true;
 	for (unsigned i = 0; i < f->searcher_count; i++)
 		sem_post(&f->work);
 	for (unsigned i = 0; i < f->searcher_count; i++)
@@ -256,7 +258,6 @@ int finder_start(const struct finder_options *options, struct finder **ret)
 	dl_lock_init(&f->lock);
 	r = start_threads(f);
 	if (r < 0) {
-		f->stopping = true;
 		stop_searchers(f);
 		finder_free(f);
 		return r;

@@ -13,7 +13,7 @@
 #define HEAD_OF_WORLD 4096u
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u
-#define MIXED_STARTS 8
+#define MIXED_STARTS 12
 
 #define SMALL_SEEDS (1u << 20)
 #define SMALL_PIECE (1u << 12)
@@ -168,6 +168,7 @@ bool search_prepare(struct search *s)
 		if (part->run_count > 0)
 			add_run(s, l, &part->runs[0], 2);
 	}
+	s->end = 1 + SMALL_PIECES + PIECES;
 	return s->start_count > 0;
 }
 
@@ -251,12 +252,17 @@ static void hit(void *context, uint32_t seed, size_t start)
 	consider(s, s->list_of[start], seed, s->starts[start].skip, 1);
 }
 
+uint32_t search_piece(uint32_t seed)
+{
+	return 1 + SMALL_PIECES + (uint32_t)(seed / PIECE);
+}
+
 void search_run(struct search *s)
 {
 	enum seeds_kernel kernel = seeds_fastest();
 	uint32_t piece;
 
-	while (!s->stop && (piece = s->next++) < 1 + SMALL_PIECES + PIECES) {
+	while (!s->stop && (piece = s->next++) < s->end) {
 		uint64_t from;
 
 		if (piece == 0) {

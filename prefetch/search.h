@@ -24,7 +24,8 @@ struct search {
 	uint8_t list_of[SEEDS_STARTS];         /* of each start */
 	size_t start_count;
 
-	_Atomic uint32_t next;                 /* the piece of work that nobody has yet */
+	_Atomic uint32_t next;                 /* the piece of work that nobody has yet ... */
+	uint32_t end;                          /* ... if it is before this one */
 	_Atomic bool stop;
 	_Atomic bool claimed;                  /* by who found it: may write the next */
 	struct found found;
@@ -32,6 +33,8 @@ struct search {
 
 /* Work out what to look for.  false: nothing can be found with this evidence. */
 bool search_prepare(struct search *s);
+/* Which piece tries this seed among all seeds; those before the piece of 0 try the likely ones. */
+uint32_t search_piece(uint32_t seed);
 /* Do pieces of the work until there are none, or stop.  Any number of threads at once. */
 void search_run(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
