@@ -90,8 +90,8 @@ Test(list, needs_a_scan_a_folder_and_files)
 
 Test(list, orders_folders_by_their_whole_path_in_an_image_folder)
 {
-	MAKE("a/", "a/b/", "a/b/1.jpg", "a/b/c/", "a/b/c/3.PNG", "a/b-c/", "a/b-c/2.jpg", "a/z.jpeg",
-	     "a-a/", "a-a/0.webp", "top.jpg", "B/", "B/1.tiff", "B/no.gif");
+	MAKE("a/", "a/b/", "a/b/1.jpg", "a/b/c/", "a/b/c/3.PNG", "a/b-c/", "a/b-c/2.jpg",
+	     "a/z.jpeg", "a-a/", "a-a/0.webp", "top.jpg", "B/", "B/1.tiff", "B/no.gif");
 	scan();
 	EXPECT(LIST_IMAGE_FOLDER, "", "B/1.tiff", "a/z.jpeg", "a/b/1.jpg", "a/b-c/2.jpg",
 	       "a/b/c/3.PNG", "a-a/0.webp");
