@@ -13,7 +13,8 @@
 #define HEAD_OF_WORLD 4096u
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u
-#define MIXED_STARTS 12
+#define MIXED_STARTS 16                /* the order's first is one of so many opens ... */
+#define MIXED_STARTS_LATE 4            /* ... with a generator that was passed along */
 
 #define SMALL_SEEDS (1u << 20)
 #define SMALL_PIECE (1u << 12)
@@ -118,11 +119,11 @@ static void add_run(struct search *s, size_t list, const struct run *r, uint32_t
 
 /* Several workers' opens are mixed: the first of the order is one of the very first, and the
  * next few are among the first of all. */
-static void add_mixed(struct search *s, size_t list, uint32_t skip)
+static void add_mixed(struct search *s, size_t list, uint32_t skip, size_t starts)
 {
 	const struct search_part *part = &s->parts[list];
 
-	for (size_t i = 0; i < DL_MIN(part->first_count, (size_t)MIXED_STARTS); i++)
+	for (size_t i = 0; i < DL_MIN(part->first_count, starts); i++)
 		add_start(s, list, (struct seeds_start){
 			.n = list_count(s->lists[list]), .skip = skip, .first = { part->first[i] },
 			.count = list_count(s->lists[list]) >= 1000 ? 4 : SEEDS_DEPTH,
@@ -158,8 +159,8 @@ bool search_prepare(struct search *s)
 			continue;
 		gather(s, l);
 		if (s->evidence.opens[0].pid == 0) {
-			add_mixed(s, l, 0);
-			add_mixed(s, l, 2);
+			add_mixed(s, l, 0, MIXED_STARTS);
+			add_mixed(s, l, 2, MIXED_STARTS_LATE);
 			continue;
 		}
 		part->run_count = evidence_runs(&s->evidence, s->lists[l], part->runs, SEARCH_RUNS);

@@ -1,0 +1,261 @@
+/* Simulated DataLoaders before the search. */
+#include <pthread.h>
+
+#include "tests/lib/stage.h"
+
+#include "prefetch/finder.h"
+#include "prefetch/search.h"
+
+#define PATIENCE 100                   /* seconds until a test gives up */
+
+/* Let a loader open samples until there is evidence enough. */
+static void watch(struct evidence *e, struct stage *s, struct loader *l)
+{
+	uint32_t position, pid;
+
+	while (!evidence_enough(e)) {
+		cr_assert(loader_step(l, s, &position, &pid), "the epoch is too short");
+		evidence_open(e, list_at(&s->list, l->sequence->at[position]), pid, false,
+			      s->list.count);
+	}
+}
+
+static struct sequence *shares(uint32_t n, uint32_t seed, uint32_t world, uint32_t rank)
+{
+	struct order_spec s = {
+		.kind = ORDER_TORCH_DISTRIBUTED, .world = world, .ranks = &rank, .rank_count = 1,
+	};
+	struct epoch e = { .rule = EPOCH_DISTRIBUTED, .seed = seed };
+	struct sequence *q;
+
+	cr_assert_eq(order_sequence(&s, &e, n, &q), 0);
+	return q;
+}
+
+static const struct search_case {
+	const char *why;
+	uint32_t n, seed, skip, world, rank;   /* world 0: no DistributedSampler */
+	unsigned workers, batch;
+	bool pids;
+} cases[] = {
+	{ "no workers", 2000, 772699760, 0, 0, 0, 0, 16, true },
+	{ "two workers", 2000, 772699760, 0, 0, 0, 2, 16, true },
+	{ "eight workers", 2000, 3386900802, 0, 0, 0, 8, 16, true },
+	{ "batches of two", 2000, 772699760, 0, 0, 0, 4, 2, true },
+	{ "large batches", 50000, 4294967295u - 1, 0, 0, 0, 4, 256, true },
+	{ "few samples", 300, 1890281479, 0, 0, 0, 2, 8, true },
+	{ "a power of two", 4096, 1890281479, 0, 0, 0, 2, 8, true },
+	{ "very many", 1281167, 123456789, 0, 0, 0, 8, 64, true },
+	{ "generator=", 2000, 3000000000, 2, 0, 0, 2, 16, true },
+	{ "generator= of a constant", 2000, 4053586177, 2, 0, 0, 2, 16, true },
+	{ "without pids", 2000, 772699760, 0, 0, 0, 4, 16, false },
+	{ "without pids, no workers", 2000, 772699760, 0, 0, 0, 0, 16, false },
+	{ "without pids, many", 1281167, 123456789, 0, 0, 0, 8, 64, false },
+	{ "without pids, generator=", 2000, 3000000000, 2, 0, 0, 2, 16, false },
+	{ "small seed", 2000, 42, 0, 0, 0, 2, 16, true },
+	{ "a rank of two", 2000, 5, 0, 2, 1, 2, 16, true },
+	{ "a rank of 16", 100000, 805, 0, 16, 11, 2, 16, true },
+	{ "a rank of two, without pids", 2000, 5, 0, 2, 1, 2, 16, false },
+};
+
+static uint32_t first_piece(const struct search_case *c)
+{
+	bool likely = c->seed < 1u << 12 || c->seed == 4053586177;
+
+	return likely ? 0 : search_piece(c->seed);
+}
+
+Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
+{
+	static struct search s;
+
+	for (size_t i = 0; i < DL_COUNT(cases); i++) {
+		const struct search_case *c = &cases[i];
+		struct stage stage = { .list = { 1, FIRST_ID, c->n }, .random = 1 };
+		dl_cleanup(sequence_unrefp) struct sequence *q = c->world
+			? shares(c->n, c->seed, c->world, c->rank)
+			: torch_sequence(c->n, c->seed, c->skip);
+		struct loader l = { .sequence = q, .to = q->length, .workers = c->workers,
+				    .batch = c->batch, .pid = c->pids ? 50 : 0 };
+
+		memset(&s, 0, sizeof(s));
+		watch(&s.evidence, &stage, &l);
+		s.lists[s.list_count++] = list_ref(&stage.list);
+		cr_assert(search_prepare(&s), "%s: nothing to search", c->why);
+		s.next = first_piece(c);
+		s.end = s.next + 2;
+		search_run(&s);
+		cr_assert(s.claimed, "%s: not found", c->why);
+		cr_assert_eq(s.found.seed, c->seed, "%s: seed %u", c->why, s.found.seed);
+		cr_assert_eq(s.found.skip, c->skip, "%s: skip %u", c->why, s.found.skip);
+		cr_assert_eq(s.found.world, c->world, "%s: world %u", c->why, s.found.world);
+		search_ranks(&s.evidence, &s.found);
+		cr_assert_eq(s.found.rank_count, c->world ? 1 : 0, "%s", c->why);
+		if (c->world)
+			cr_assert_eq(s.found.ranks[0], c->rank, "%s", c->why);
+		search_fini(&s);
+		cr_assert_eq(stage.list.refs, 1);
+	}
+}
+
+/* Opens at random, as of a sampler with weights: there is no seed for them. */
+Test(finder, finds_nothing_where_there_is_nothing, .timeout = PATIENCE)
+{
+	static struct search s;
+	static const struct { uint32_t n; bool pids; } worlds[] = {
+		{ 300, true }, { 2000, true }, { 2000, false }, { 300, false },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(worlds); i++) {
+		struct stage stage = { .list = { 1, FIRST_ID, worlds[i].n }, .random = 7 };
+
+		memset(&s, 0, sizeof(s));
+		while (s.evidence.count < 64)
+			evidence_open(&s.evidence,
+				      FIRST_ID + random_below(&stage, worlds[i].n),
+				      worlds[i].pids ? 50 + random_below(&stage, 2) : 0, false,
+				      worlds[i].n);
+		s.lists[s.list_count++] = list_ref(&stage.list);
+		cr_assert(search_prepare(&s));
+		s.end = 3;
+		search_run(&s);
+		s.next = search_piece(0);
+		s.end = s.next + 2;
+		search_run(&s);
+		cr_assert(!s.claimed, "n %u: seed %u, world %u", worlds[i].n, s.found.seed,
+			  s.found.world);
+		search_fini(&s);
+	}
+}
+
+/* --- Evidence ---------------------------------------------------------------------------------- */
+
+Test(finder, begins_with_the_first_open_that_was_not_foreseen)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 0; i < 50; i++)
+		evidence_open(&e, i, 7, true, 1000);
+	cr_assert_eq(e.count, 0);
+	for (uint32_t i = 50; i < 90; i++)
+		evidence_open(&e, i, 7, i % 5 == 2, 1000);
+	cr_assert_eq(e.count, 40);
+	cr_assert_eq(e.opens[0].id, 50);
+	for (uint32_t i = 90; i < 98; i++)
+		evidence_open(&e, i, 7, true, 1000);
+	cr_assert_eq(e.count, 0);
+}
+
+Test(finder, begins_anew_with_the_next_epoch)
+{
+	static struct evidence e;
+	uint64_t turn;
+
+	for (uint32_t i = 0; i < 100; i++)
+		evidence_open(&e, i, 7, false, 100);
+	cr_assert_eq(e.count, 100);
+	turn = e.turn;
+	evidence_open(&e, 5, 7, false, 100);
+	cr_assert_eq(e.count, 1);
+	cr_assert_eq(e.opens[0].id, 5);
+	cr_assert_neq(e.turn, turn);
+}
+
+Test(finder, takes_the_runs_of_the_lowest_and_of_the_first_process)
+{
+	static struct evidence e;
+	struct list list = { 1, 100, 1000 };
+	static const struct evidence_open opens[] = {
+		{ 105, 9 }, { 107, 8 }, { 107, 8 }, { 5, 7 }, { 109, 7 }, { 106, 9 }, { 108, 8 },
+		{ 110, 7 }, { 300, 4 },
+	};
+	struct run runs[3];
+
+	for (size_t i = 0; i < DL_COUNT(opens); i++)
+		evidence_open(&e, opens[i].id, opens[i].pid, false, 1000);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	cr_assert_eq(runs[0].pid, 7);           /* 4 has opened one only */
+	cr_assert_eq(runs[0].count, 2);
+	cr_assert_eq(runs[0].at[0], 9);         /* 5 is not in the list */
+	cr_assert_eq(runs[1].pid, 9);
+	cr_assert_eq(runs[2].pid, 8);
+	cr_assert_eq(runs[2].count, 2);         /* the same twice is once */
+	cr_assert_eq(runs[2].at[1], 8);
+}
+
+/* --- Threads ------------------------------------------------------------------------------------- */
+
+struct listener {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	unsigned asked;
+	struct found last;
+};
+
+static bool refuse_once(void *context, const struct found *f)
+{
+	struct listener *l = context;
+	bool follow;
+
+	pthread_mutex_lock(&l->mutex);
+	follow = ++l->asked > 1;
+	l->last = *f;
+	pthread_cond_signal(&l->cond);
+	pthread_mutex_unlock(&l->mutex);
+	return follow;
+}
+
+static void read_epoch(struct finder *f, struct stage *s, const struct sequence *q, uint32_t opens)
+{
+	struct loader l = { .sequence = q, .to = q->length, .workers = 2, .batch = 16, .pid = 50 };
+	uint32_t position, pid;
+
+	while (opens-- > 0 && loader_step(&l, s, &position, &pid))
+		finder_open(f, list_at(&s->list, q->at[position]), pid, false);
+}
+
+Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
+{
+	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
+	struct finder_options options = { 2, refuse_once, &heard };
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	read_epoch(f, &stage, q, 64);
+	pthread_mutex_lock(&heard.mutex);
+	while (heard.asked < 2)
+		pthread_cond_wait(&heard.cond, &heard.mutex);
+	pthread_mutex_unlock(&heard.mutex);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(heard.last.world, 0);
+	cr_assert_eq(heard.asked, 2);
+	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
+}
+
+/* The search of all seeds would take minutes. */
+Test(finder, stops_in_the_midst_of_a_search, .timeout = PATIENCE)
+{
+	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
+	struct finder_options options = { 2, refuse_once, &heard };
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert_eq(finder_start(&options, &f), 0);
+		finder_lists(f, &list, 1);
+		read_epoch(f, &stage, q, 40);
+		usleep(i * 100000);
+		if (i == 1)
+			finder_lists(f, NULL, 0);
+		finder_stop(f);
+		cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
+	}
+	cr_assert_eq(heard.asked, 0);
+}
