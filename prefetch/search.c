@@ -53,16 +53,28 @@ static float explains(const struct search *s, const struct found *f, uint32_t st
 	return most;
 }
 
-static void consider(struct search *s, size_t list, uint32_t seed, uint32_t skip, uint32_t world)
+/* One of these worlds, if it explains the opens; of several the one that does so best. */
+static void consider(struct search *s, struct found f, uint32_t from, uint32_t to)
 {
-	struct found f = {
-		.list = s->lists[list], .seed = seed, .skip = skip, .world = world > 1 ? world : 0,
-	};
+	float most = 0.0f;
 
-	if (explains(s, &f, world) < PROVEN || atomic_exchange(&s->claimed, true))
+	for (uint32_t world = from; world <= to && !s->stop; world++) {
+		float bits = explains(s, &f, world);
+
+		if (bits <= most)
+			continue;
+		most = bits;
+		f.world = world > 1 ? world : 0;
+	}
+	if (most < PROVEN || atomic_exchange(&s->claimed, true))
 		return;
 	s->found = f;
 	atomic_store(&s->stop, true);
+}
+
+static struct found plain(const struct search *s, size_t list, uint32_t seed, uint32_t skip)
+{
+	return (struct found){ .list = s->lists[list], .seed = seed, .skip = skip };
 }
 
 void search_ranks(const struct evidence *e, struct found *f)
@@ -186,7 +198,7 @@ static void try_constants(struct search *s)
 	for (size_t l = 0; l < s->list_count; l++)
 		for (size_t i = 0; i < DL_COUNT(constants) && s->parts[l].first_count; i++)
 			for (uint32_t skip = 0; skip <= 2; skip += 2)
-				consider(s, l, constants[i], skip, 1);
+				consider(s, plain(s, l, constants[i], skip), 1, 1);
 }
 
 static void try_runs(struct search *s, uint32_t seed, size_t list)
@@ -203,7 +215,7 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 		uint32_t distance = r->count < 3 ? 0 : seeds_distance(head, length, r->at);
 
 		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
-			consider(s, list, seed, 0, distance);
+			consider(s, plain(s, list, seed, 0), distance, distance);
 	}
 }
 
@@ -231,8 +243,7 @@ static void try_mixed(struct search *s, uint32_t seed, size_t list)
 		opened += was_opened(part, head[i]);
 	if (opened * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
 		return;
-	for (uint32_t world = 1; world <= SEEDS_WORLD_MAX && !s->stop; world++)
-		consider(s, list, seed, 0, world);
+	consider(s, plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
 }
 
 static void small_piece(struct search *s, uint32_t piece)
@@ -250,7 +261,7 @@ static void hit(void *context, uint32_t seed, size_t start)
 {
 	struct search *s = context;
 
-	consider(s, s->list_of[start], seed, s->starts[start].skip, 1);
+	consider(s, plain(s, s->list_of[start], seed, s->starts[start].skip), 1, 1);
 }
 
 uint32_t search_piece(uint32_t seed)
