@@ -16,8 +16,8 @@
 #define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
 
 enum fact_kind {
-	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_DONE, FACT_READ_END,
-	FACT_PUSHED, FACT_DROPPED, FACT_ASK,
+	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_HELD, FACT_DONE,
+	FACT_READ_END, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
 };
 
 struct fact {                          /* what others tell the planner */
@@ -36,7 +36,7 @@ struct ask {                           /* a question that only the planner can a
 
 struct loose {                         /* a late block in the store that is not the plan's */
 	struct block block;
-	uint64_t len, until;
+	uint64_t len, until;           /* UINT64_MAX: its fetch is not done yet */
 };
 
 struct late_job;
@@ -81,6 +81,8 @@ uint64_t block_len(const struct engine *e, struct block b);
 
 /* planner.c */
 void *planner_main(void *engine);
+struct loose *loose_find(struct engine *e, struct block b);    /* or NULL */
+void loose_forget(struct engine *e, struct loose *l);  /* it is no late block any more */
 void planner_order(struct engine *e);  /* the tracker was changed: the plan must know */
 
 /* orders.c: the finder's */
@@ -89,6 +91,7 @@ bool order_found(void *engine, const struct found *f);
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
 void fetch_planned(struct engine *e, sample_id id, uint64_t due);
 void drop_planned(struct engine *e, sample_id id);
+void fetch_held(struct engine *e, const struct fact *f);
 void fetch_done(struct engine *e, const struct fact *f);
 void push_done(struct engine *e, const struct fact *f);
 void push_known(struct engine *e, sample_id id);

@@ -28,6 +28,10 @@ static void on_done(struct fetch *f)
 			late_release(e, f->len);
 	} else {
 		stats_add(&s->bytes_fetched, f->len);
+		/* A reader may have read it to its end before store_commit() returns. */
+		if (j->late)
+			tell(e, (struct fact){ .kind = FACT_HELD, .id = f->id,
+					       .number = j->number });
 		store_commit(j->entry, &f->bytes);
 		store_unpin(j->entry);
 		done.result = j->late;
@@ -207,31 +211,33 @@ void drop_planned(struct engine *e, sample_id id)
 		dropped(e, id);
 }
 
+void fetch_held(struct engine *e, const struct fact *f)
+{
+	struct loose l = {
+		.block = { f->id, f->number }, .until = UINT64_MAX,
+		.len = block_len(e, (struct block){ f->id, f->number }),
+	};
+
+	if (buf_append(&e->loose, &l, sizeof(l)) < 0)
+		late_release(e, l.len);
+}
+
 void fetch_done(struct engine *e, const struct fact *f)
 {
-	bool late = f->result == 1;
+	struct block b = { f->id, f->number };
+	struct loose *l = f->result == 1 ? loose_find(e, b) : NULL;
 
 	if (f->result < 0) {
 		plan_failed(e->plan, f->id, clock_now());
 		if (f->result == -ESTALE && e->options.stale)
 			e->options.stale(e->options.context, f->id);
-		return;
-	}
-	if (f->number == 0 && plan_fetching(e->plan, f->id)) {
+	} else if (f->number == 0 && plan_fetching(e->plan, f->id)) {
+		if (l)
+			loose_forget(e, l);
 		ready(e, f->id, f->time);
-		if (late)
-			late_release(e, block_len(e, (struct block){ f->id, 0 }));
-		return;
+	} else if (l) {
+		l->until = clock_now() + LOOSE_NS;
+	} else {
+		store_drop(e->store, b);
 	}
-	if (late) {
-		struct loose l = {
-			.block = { f->id, f->number }, .until = clock_now() + LOOSE_NS,
-			.len = block_len(e, (struct block){ f->id, f->number }),
-		};
-
-		if (buf_append(&e->loose, &l, sizeof(l)) == 0)
-			return;
-		late_release(e, l.len);
-	}
-	store_drop(e->store, (struct block){ f->id, f->number });
 }

@@ -66,27 +66,39 @@ static void late(struct engine *e, const struct fact *f)
 		plan_late(e->plan, f->id);
 }
 
+struct loose *loose_find(struct engine *e, struct block b)
+{
+	struct loose *l = (void *)e->loose.at;
+
+	for (size_t i = 0; i < e->loose.len / sizeof(*l); i++)
+		if (l[i].block.id == b.id && l[i].block.number == b.number)
+			return &l[i];
+	return NULL;
+}
+
+void loose_forget(struct engine *e, struct loose *l)
+{
+	uint64_t len = l->len;
+
+	*l = *(struct loose *)(void *)(e->loose.at + e->loose.len - sizeof(*l));
+	e->loose.len -= sizeof(*l);
+	late_release(e, len);
+}
+
 static void drop_loose(struct engine *e, struct loose *l)
 {
-	struct loose *last = (void *)(e->loose.at + e->loose.len - sizeof(*l));
-	struct loose gone = *l;
-
-	*l = *last;
-	e->loose.len -= sizeof(*l);
-	store_drop(e->store, gone.block);
-	late_release(e, gone.len);
+	store_drop(e->store, l->block);
+	loose_forget(e, l);
 }
 
 static void read_end(struct engine *e, const struct fact *f)
 {
-	struct loose *l = (void *)e->loose.at;
+	struct block b = { f->id, f->number };
+	struct loose *l = loose_find(e, b);
 
-	for (size_t i = 0; i < e->loose.len / sizeof(*l); i++) {
-		if (l[i].block.id == f->id && l[i].block.number == f->number) {
-			drop_loose(e, &l[i]);
-			return;
-		}
-	}
+	/* What the plan waits for is the plan's once the fetch is done. */
+	if (l && !(b.number == 0 && plan_fetching(e->plan, b.id)))
+		drop_loose(e, l);
 }
 
 static uint64_t settle_loose(struct engine *e, uint64_t now)
@@ -148,6 +160,9 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_LOST:
 		plan_lost(e->plan, f->id);
+		break;
+	case FACT_HELD:
+		fetch_held(e, f);
 		break;
 	case FACT_DONE:
 		fetch_done(e, f);
