@@ -1,5 +1,6 @@
-/* Scans that are killed on the way and taken over; then threads that look up, list, scan and
- * refresh while another changes the tree.  In the end the manifest holds what the tree holds. */
+/* Scans that are killed on the way and taken over; loads while others look up; then threads that
+ * look up, list, scan and refresh while another changes the tree.  In the end the manifest holds
+ * what the tree holds. */
 #undef NDEBUG
 #include <assert.h>
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include "tests/lib/tree.h"
 
 #define KILLS 20
+#define LOADS 20
 #define FOLDERS 200u
 #define FILES 15u
 #define CHANGES 600
@@ -156,6 +158,60 @@ static bool kill_and_take_over(uint32_t entries)
 	return amid;
 }
 
+/* --- Loaded under readers ------------------------------------------------------------------ */
+
+static void *look_up_all(void *manifest)
+{
+	char path[64];
+
+	for (unsigned i = 0; i < FOLDERS; i++) {
+		struct attr a;
+		node_id node;
+
+		snprintf(path, sizeof(path), "%03u/%02u", i, i % FILES);
+		assert(manifest_resolve(manifest, path, &node) == 0);
+		assert(manifest_attr(manifest, node, &a) == 0 && a.size == i % FILES);
+	}
+	return NULL;
+}
+
+/* The lookups either find what was loaded or are first; then nothing is loaded. */
+static bool load_under_lookups(const char *file)
+{
+	struct manifest *m = open_manifest();
+	pthread_t threads[2];
+	int r;
+
+	for (size_t i = 0; i < DL_COUNT(threads); i++)
+		assert(pthread_create(&threads[i], NULL, look_up_all, m) == 0);
+	r = manifest_load(m, file);
+	assert(r == 0 || r == -ESTALE);
+	assert(manifest_scanned(m) == (r == 0));
+	for (size_t i = 0; i < DL_COUNT(threads); i++)
+		assert(pthread_join(threads[i], NULL) == 0);
+	if (r < 0)
+		scan_all(m);
+	expect_whole(m);
+	manifest_close(m);
+	return r == 0;
+}
+
+static void load_many_times(void)
+{
+	dl_cleanup(buf_free) struct buf file = BUF_EMPTY;
+	struct manifest *m = open_manifest();
+	unsigned loaded = 0;
+
+	assert(buf_printf(&file, "%s.state", tree.root) == 0);
+	scan_all(m);
+	assert(manifest_save(m, (char *)file.at) == 0);
+	manifest_close(m);
+	for (int i = 0; i < LOADS; i++)
+		loaded += load_under_lookups((char *)file.at);
+	printf("%d loads, %u of them before the first lookup\n", LOADS, loaded);
+	assert(unlink((char *)file.at) == 0);
+}
+
 /* --- Changed under many readers ----------------------------------------------------------- */
 
 static struct manifest *shared;
@@ -273,6 +329,7 @@ int main(void)
 	for (int i = 0; i < KILLS; i++)
 		amid += kill_and_take_over(1 + (uint32_t)rand_r(&seed) % (FOLDERS * FILES));
 	printf("%d scans killed, %u of them in the middle of a listing\n", KILLS, amid);
+	load_many_times();
 	change_under_readers();
 	tree_drop(&tree, "");
 	return 0;
