@@ -11,7 +11,9 @@
 #include "prefetch/search.h"
 
 #define THREADS_MAX 256
-#define FRUITLESS_MAX 3
+#define FRUITLESS_MAX 3                /* searches in a row; then a pause, longer each time */
+#define PAUSE_NS (600 * CLOCK_S)
+#define PAUSE_DOUBLINGS 6u
 #define ASK_AGAIN_NS (CLOCK_S / 2)
 #define ASKS_MAX 120
 
@@ -31,7 +33,8 @@ struct finder {
 	size_t list_count;
 	uint32_t epoch;                /* the most samples that a list has */
 	uint64_t tried;                /* the turn of the evidence that was searched last */
-	unsigned fruitless;
+	unsigned fruitless;            /* searches in a row */
+	uint64_t rest_until;
 	bool searching;
 
 	struct search search;          /* the finder's thread's; the searchers' while they are busy */
@@ -78,7 +81,7 @@ static void wait_news(struct finder *f, uint64_t ns)
 static bool worth_a_search(const struct finder *f)
 {
 	return f->list_count > 0 && evidence_enough(&f->evidence) &&
-	       f->tried != f->evidence.turn && f->fruitless < FRUITLESS_MAX;
+	       f->tried != f->evidence.turn && clock_now() >= f->rest_until;
 }
 
 static bool take_work(struct finder *f)
@@ -130,6 +133,20 @@ static bool ask_to_follow(struct finder *f)
 	return false;
 }
 
+/* An order that cannot be found must not cost for ever; but the next job's may be another. */
+static void conclude(struct finder *f, bool fruit)
+{
+	DL_HOLD(&f->lock);
+	f->searching = false;
+	if (fruit)
+		f->fruitless = 0;
+	else if (f->evidence.turn == f->tried)
+		f->fruitless++;
+	if (f->fruitless >= FRUITLESS_MAX)
+		f->rest_until = clock_now() + (PAUSE_NS << DL_MIN(f->fruitless - FRUITLESS_MAX,
+								   PAUSE_DOUBLINGS));
+}
+
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -144,12 +161,7 @@ static void *finder_main(void *arg)
 		search_with_all(f);
 		fruit = f->search.claimed && ask_to_follow(f);
 		search_fini(&f->search);
-		DL_HOLD(&f->lock);
-		f->searching = false;
-		if (fruit)
-			f->fruitless = 0;
-		else if (f->evidence.turn == f->tried)
-			f->fruitless++;
+		conclude(f, fruit);
 	}
 	return NULL;
 }
@@ -182,6 +194,7 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count)
 	}
 	evidence_clear(&f->evidence);
 	f->fruitless = 0;
+	f->rest_until = 0;
 	call_off(f);
 }
 

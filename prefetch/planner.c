@@ -37,17 +37,6 @@ void planner_order(struct engine *e)
 	plan_courses(e->plan, courses, count, clock_now());
 }
 
-/* After the last open of an epoch the order has nothing more to say: what fits then does so by
- * chance, and the next epoch has begun. */
-static bool foreseen(const struct engine *e, sample_id id, enum tracker_verdict verdict)
-{
-	const struct course *c = tracker_main(e->tracker);
-	uint32_t index;
-
-	return verdict == TRACKER_FITS &&
-	       !(c && c->front >= c->sequence->length && list_index(c->list, id, &index));
-}
-
 static void opened(struct engine *e, const struct fact *f, enum tracker_verdict *ret)
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
@@ -55,7 +44,7 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 	e->opens_waiting--;
 	judge_open(&e->judge, f->id, memory, f->time);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
-	finder_open(e->finder, f->id, f->number, foreseen(e, f->id, *ret));
+	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
 	if (*ret == TRACKER_MISPREDICTED)
 		stats_add(&e->options.stats->mispredicted, 1);
 }

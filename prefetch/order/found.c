@@ -67,6 +67,11 @@ static void take_over(struct tracker *t, struct follow *f)
 	hypotheses_next(t);
 }
 
+bool tracker_took(const struct tracker *t)
+{
+	return t->opens > 0 && t->recent[(t->opens - 1) % RECENT].taken;
+}
+
 bool tracker_found(struct tracker *t, const struct found *found)
 {
 	struct order_spec spec, before = t->spec;
