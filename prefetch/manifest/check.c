@@ -83,6 +83,8 @@ static bool good_listing(const struct tables *t, const struct listing *l)
 	if (l->folder >= t->h->folders || l->first > t->h->entries ||
 	    l->count > t->h->entries - l->first || l->error > 0 || (l->error < 0 && l->count > 0))
 		return false;
+	if (l->stamp.mode != 0 && !S_ISDIR(l->stamp.mode))
+		return false;
 	e = &t->m->entries[l->first];
 	for (uint32_t i = 0; i < l->count; i++) {
 		if (e[i].folder != l->folder || !good_place(t, &e[i]))

@@ -40,7 +40,7 @@ int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret)
 
 	if (folder == 0)
 		return stamp_fd(m->root_fd, ret);
-	fd = folder_open(m, folder);
+	fd = folder_open(m, folder, O_PATH);
 	return fd < 0 ? fd : stamp_fd(fd, ret);
 }
 
@@ -96,19 +96,17 @@ static int add_entry(struct draft *d, int fd, const char *name)
 	return r == -ENOENT || r == -EINVAL ? 0 : r;
 }
 
-/* What holds for the whole folder (it may not be searched) or for this process (memory) ends the
- * reading; one bad inode only costs its own entry.  It is looked for again at the next refresh,
- * since a folder that was read long ago, as it seems, is read again. */
+/* One bad inode only costs its own entry.  It is looked for again at the next refresh, since a
+ * folder that was read long ago, as it seems, is read again. */
 static int add_if_possible(struct draft *d, int fd, const char *name)
 {
 	int r = add_entry(d, fd, name);
 
 	for (int i = 0; i < TRIES && (r == -EINTR || r == -EAGAIN); i++)
 		r = add_entry(d, fd, name);
-	if (r >= 0)
-		return 0;
-	if (r == -EACCES || r == -ENOMEM)
-		return r;
+	if (r >= 0 || r == -ENOMEM)
+		return DL_MIN(r, 0);
+	d->refused |= r == -EACCES;
 	d->read_at = 0;
 	return 0;
 }
@@ -149,6 +147,8 @@ static int read_entries(struct draft *d, int fd)
 	}
 	if (errno)
 		return -errno;
+	if (d->entries.len == 0 && d->refused)
+		return -EACCES;        /* the folder may be read, but not searched */
 	if (d->entries.len > 0)
 		qsort_r(d->entries.at, d->entries.len / sizeof(struct draft_entry),
 			sizeof(struct draft_entry), by_name, d->names.at);
@@ -173,7 +173,7 @@ static bool lasting(int error)
 static int read_once(const struct manifest *m, uint32_t folder, struct draft *ret)
 {
 	dl_cleanup(draft_free) struct draft d = { .read_at = real_now() };
-	dl_cleanup(dl_closep) int fd = folder_open(m, folder);
+	dl_cleanup(dl_closep) int fd = folder_open(m, folder, O_RDONLY | O_NOATIME);
 	int r = fd < 0 ? fd : stamp_fd(fd, &d.stamp);
 
 	if (r == 0)
@@ -183,6 +183,8 @@ static int read_once(const struct manifest *m, uint32_t folder, struct draft *re
 	if (r < 0) {
 		d.error = r;
 		d.entries.len = d.names.len = 0;
+		if (draft_stamp(m, folder, &d.stamp) < 0)
+			d.stamp = (struct stamp){ 0 };
 	}
 	*ret = d;
 	d = (struct draft){ 0 };
@@ -238,9 +240,7 @@ bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t list
 {
 	const struct listing *l = &m->listings[listing];
 
-	if (d->error != l->error)
-		return false;
-	if (d->error == 0 && memcmp(&d->stamp, &l->stamp, sizeof(d->stamp)) != 0)
+	if (d->error != l->error || memcmp(&d->stamp, &l->stamp, sizeof(d->stamp)) != 0)
 		return false;
 	return draft_same_entries(m, d, listing);
 }

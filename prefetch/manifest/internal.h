@@ -37,7 +37,7 @@ struct listing {
 	uint32_t first, count;         /* entries; two listings may share them */
 	uint32_t folder;
 	int32_t error;                 /* why it could not be read: 0 or -errno */
-	struct stamp stamp;
+	struct stamp stamp;            /* zeroes: not even that could be had */
 	_Atomic int64_t read_at;       /* CLOCK_REALTIME, ns */
 };
 
@@ -84,6 +84,7 @@ struct draft {
 	struct buf names, entries;     /* entries: struct draft_entry */
 	struct stamp stamp;
 	int error;
+	bool refused;                  /* some entry, with -EACCES */
 	int64_t read_at;
 };
 
@@ -117,8 +118,9 @@ int64_t draft_publish(struct manifest *m, uint32_t folder, const struct draft *d
 bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_t listing);
 bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing);
 
-/* An O_RDONLY descriptor, no link on the way followed; -errno. */
-int folder_open(const struct manifest *m, uint32_t folder) DL_MUST_CHECK;
+/* A descriptor, no link on the way followed; -errno.  how_to: O_RDONLY | O_NOATIME (the latter
+ * where it is allowed), or O_PATH. */
+int folder_open(const struct manifest *m, uint32_t folder, int how_to) DL_MUST_CHECK;
 
 /* Keep files, bytes and detached true after `now` has replaced `old` (or NONE); by the writer. */
 void sums_replace(struct manifest *m, uint32_t folder, uint32_t old, uint32_t now);

@@ -8,7 +8,8 @@
  * os.walk(followlinks=True) does (a link's target is the sample).  Whatever else has an image
  * extension takes up an index as well, since ImageFolder does not look at it before it reads:
  * for a broken link, one that leads out, a FIFO the list has its own entry, which
- * manifest_sample() says is no regular file.
+ * manifest_sample() says is no regular file.  What lies in a folder outside, to which a link
+ * leads, is not known and not in the list.
  *
  * LIST_PATHS: the same files sorted by their whole path as bytes (HF datasets, YOLO).
  * LIST_NATURAL: timm's order, digits compared as numbers, letters lower-cased; where that

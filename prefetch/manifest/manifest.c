@@ -170,7 +170,7 @@ static struct attr attr_of_folder(const struct manifest *m, uint32_t folder)
 {
 	uint32_t listing = current_listing(m, folder);
 
-	if (listing != NONE && m->listings[listing].error == 0)
+	if (listing != NONE && m->listings[listing].stamp.mode != 0)
 		return attr_of_stamp(folder + 1, &m->listings[listing].stamp);
 	if (m->folders[folder].entry == NONE)
 		return attr_of_stamp(folder + 1, &m->head->root);

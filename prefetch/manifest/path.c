@@ -67,10 +67,10 @@ int manifest_resolve(struct manifest *m, const char *path, node_id *ret)
 	return 0;
 }
 
-static int open_at_once(const struct manifest *m, const char *path, int more)
+static int open_at_once(const struct manifest *m, const char *path, int how_to)
 {
 	struct open_how how = {
-		.flags = (uint64_t)(O_RDONLY | O_DIRECTORY | O_CLOEXEC | more),
+		.flags = (uint64_t)(how_to | O_DIRECTORY | O_CLOEXEC),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
 	};
 	long fd = syscall(SYS_openat2, m->root_fd, path, &how, sizeof(how));
@@ -79,7 +79,7 @@ static int open_at_once(const struct manifest *m, const char *path, int more)
 }
 
 /* The same for kernels and sandboxes without openat2, and for paths over PATH_MAX. */
-static int open_by_steps(const struct manifest *m, char *path)
+static int open_by_steps(const struct manifest *m, char *path, int how_to)
 {
 	const int flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	dl_cleanup(dl_closep) int at = openat(m->root_fd, ".", O_PATH | flags);
@@ -93,11 +93,11 @@ static int open_by_steps(const struct manifest *m, char *path)
 		close(at);
 		at = fd;
 	}
-	fd = at < 0 ? -1 : openat(at, ".", O_RDONLY | flags);
+	fd = at < 0 ? -1 : openat(at, ".", how_to | flags);
 	return fd < 0 ? -errno : fd;
 }
 
-int folder_open(const struct manifest *m, uint32_t folder)
+int folder_open(const struct manifest *m, uint32_t folder, int how_to)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	int r = manifest_path(m, (node_id)folder + 1, &path), fd;
@@ -108,10 +108,10 @@ int folder_open(const struct manifest *m, uint32_t folder)
 		r = buf_append(&path, "", 1);
 	if (r < 0)
 		return r;
-	fd = open_at_once(m, (char *)path.at, O_NOATIME);
+	fd = open_at_once(m, (char *)path.at, how_to);
 	if (fd == -EPERM)              /* O_NOATIME is the owner's */
-		fd = open_at_once(m, (char *)path.at, 0);
+		fd = open_at_once(m, (char *)path.at, how_to &= ~O_NOATIME);
 	if (fd == -ENOSYS || fd == -EPERM || fd == -ENAMETOOLONG)
-		fd = open_by_steps(m, (char *)path.at);
+		fd = open_by_steps(m, (char *)path.at, how_to & ~O_NOATIME);
 	return fd;
 }

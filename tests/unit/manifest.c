@@ -249,24 +249,31 @@ Test(manifest, who_takes_over_counts_again_what_was_being_written)
 	cr_expect(!m->head->writing && !m->folders[node_at("a/sub") - 1].detached);
 }
 
-Test(manifest, a_folder_that_may_not_be_read_is_known_as_such)
+static void expect_closed(mode_t mode)
 {
 	struct manifest_dirent d;
 	struct attr a;
 
-	cr_assert_eq(chmod(tree_path(&tree, "a"), 0), 0);
-	if (geteuid() == 0)
+	cr_assert_eq(chmod(tree_path(&tree, "a"), mode), 0);
+	if (getuid() == 0)
 		cr_assert_eq(seteuid(65534), 0);
-	cr_expect_eq(manifest_scan(m, 2, NULL), 0);
+	cr_expect_geq(refresh(true), 1);
 	cr_expect_eq(manifest_lookup(m, node_at("a"), "one", &a), -EACCES);
 	cr_expect_eq(manifest_next(m, node_at("a"), 0, &d), -EACCES);
 	cr_assert_eq(manifest_attr(m, node_at("a"), &a), 0);
-	cr_expect_eq(a.mode, 0040000);
+	cr_expect_eq(a.mode, 0040000 | mode);
+	expect_sums(1, 4000);
 	if (getuid() == 0)
 		cr_assert_eq(seteuid(0), 0);
 	cr_assert_eq(chmod(tree_path(&tree, "a"), 0755), 0);
 	cr_expect_geq(refresh(false), 1);
 	expect_sums(4, 4123);
+}
+
+Test(manifest, a_folder_that_may_not_be_read_or_searched_is_known_as_such)
+{
+	expect_closed(0);
+	expect_closed(0444);
 }
 
 Test(manifest, a_folder_that_became_a_link_is_not_followed)

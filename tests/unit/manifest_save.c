@@ -244,6 +244,7 @@ static bool forge(const struct parts *p, int what)
 	case 29: p->head->entries = UINT32_MAX; return true;
 	case 30: p->head->names = UINT64_MAX; return true;
 	case 31: p->head->owners = UINT32_MAX; return true;
+	case 32: p->listings[0].stamp.mode = 0100644; return true;
 	default: return false;
 	}
 }
@@ -262,7 +263,7 @@ Test(manifest_save, no_forged_table_passes)
 		memcpy(saved, good, saved_len);
 		what++;
 	}
-	cr_expect_eq(what, 32);
+	cr_expect_eq(what, 33);
 	cr_expect_eq(load_bytes(other, saved, saved_len), 0);
 	expect_equal(other);
 	manifest_close(other);
