@@ -15,6 +15,7 @@ void evidence_clear(struct evidence *e)
 	e->count = 0;
 	e->seen = 0;
 	e->fits = 0;
+	e->held = false;
 	e->turn++;
 }
 
@@ -28,7 +29,7 @@ static bool knows(const struct evidence *e, uint32_t pid)
 
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch)
 {
-	e->fits = fits ? e->fits + 1 : 0;
+	e->fits = fits && !e->held ? e->fits + 1 : 0;
 	if (e->count == 0 && fits)
 		return;
 	if (e->fits >= FITS_CLEAR || e->seen >= epoch ||

@@ -17,6 +17,7 @@ struct evidence {
 	uint64_t seen;                 /* opens since it began, also those not kept */
 	uint64_t turn;                 /* how often it began anew */
 	unsigned fits;                 /* opens in a row that fitted */
+	bool held;                     /* opens that fit are kept as well */
 };
 
 /* Enough to begin with: each worker has opened a few. */

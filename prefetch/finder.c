@@ -117,6 +117,17 @@ static bool still_true(struct finder *f, struct found *found)
 	if (f->stopping || f->evidence.turn != f->tried)
 		return false;
 	search_ranks(&f->evidence, found);
+	f->evidence.held = found->rank_count > 0;
+	return true;
+}
+
+/* Some ranks may only be late: as long as there is room for evidence they are waited for. */
+static bool all_there(struct finder *f, const struct found *found)
+{
+	DL_HOLD(&f->lock);
+	if (found->rank_count > 0 && f->evidence.count < EVIDENCE_MAX)
+		return false;
+	f->evidence.held = false;
 	return true;
 }
 
@@ -124,13 +135,19 @@ static bool still_true(struct finder *f, struct found *found)
 static bool ask_to_follow(struct finder *f)
 {
 	struct found found = f->search.found;
+	uint32_t ranks = 0;
+	bool followed = false;
 
 	for (unsigned i = 0; i < ASKS_MAX && still_true(f, &found); i++) {
-		if (f->options.found(f->options.context, &found))
-			return true;
+		if (!followed || found.rank_count != ranks) {
+			followed = f->options.found(f->options.context, &found);
+			ranks = found.rank_count;
+		}
+		if (followed && all_there(f, &found))
+			break;
 		wait_news(f, ASK_AGAIN_NS);
 	}
-	return false;
+	return followed;
 }
 
 /* An order that cannot be found must not cost for ever; but the next job's may be another. */
@@ -138,6 +155,7 @@ static void conclude(struct finder *f, bool fruit)
 {
 	DL_HOLD(&f->lock);
 	f->searching = false;
+	f->evidence.held = false;
 	if (fruit)
 		f->fruitless = 0;
 	else if (f->evidence.turn == f->tried)

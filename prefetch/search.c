@@ -83,7 +83,7 @@ void search_ranks(const struct evidence *e, struct found *f)
 	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
-	unsigned opens[SEEDS_WORLD_MAX] = { 0 };
+	uint32_t opens[SEEDS_WORLD_MAX] = { 0 }, sum = 0;
 
 	f->rank_count = 0;
 	if (f->world == 0 ||
@@ -95,11 +95,13 @@ void search_ranks(const struct evidence *e, struct found *f)
 
 		if (list_index(f->list, e->opens[i].id, &index))
 			p = positions_first(&positions, index);
-		if (p != POSITION_NONE)
-			opens[p % f->world]++;
+		if (p == POSITION_NONE)
+			continue;
+		opens[p % f->world]++;
+		sum++;
 	}
 	for (uint32_t r = 0; r < f->world; r++)
-		if (opens[r] > 1)
+		if (opens[r] > 1 && opens[r] * f->world * 8 >= sum)
 			f->ranks[f->rank_count++] = r;
 	if (f->rank_count == f->world)
 		f->rank_count = 0;

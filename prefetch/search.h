@@ -38,5 +38,5 @@ uint32_t search_piece(uint32_t seed);
 /* Do pieces of the work until there are none, or stop.  Any number of threads at once. */
 void search_run(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
-/* Which ranks of its world are at work, as far as the evidence says. */
+/* Which ranks of its world have their share of the opens. */
 void search_ranks(const struct evidence *e, struct found *f);

@@ -50,11 +50,20 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 	return follow_from(t, f->list, &rule, since, score_start(&s), ret);
 }
 
-/* The epoch's number goes on counting from the order that was followed before. */
-static void take_over(struct tracker *t, struct follow *f)
+/* The epoch's number goes on counting from the order that was found before, unless that is the
+ * same one with fewer ranks. */
+static uint64_t number_of(const struct tracker *t, const struct order_spec *before,
+			  const struct found *f)
 {
-	uint64_t number = t->job_count > 0 ? t->jobs[0]->rule.number + 1 : t->spec.epoch;
+	const struct epoch *last = t->job_count > 0 ? &t->jobs[0]->rule : NULL;
+	uint32_t seed = last ? last->seed : (uint32_t)(before->seed + before->epoch - 1);
+	uint64_t next = last ? last->number + 1 : before->epoch;
 
+	return next > 0 && f->world > 0 && before->world > 0 && seed == f->seed ? next - 1 : next;
+}
+
+static void take_over(struct tracker *t, struct follow *f, uint64_t number)
+{
 	f->course.epoch = f->rule.number = number;
 	t->spec.seed -= number;        /* seed + epoch is what was found */
 	t->spec.epoch = number + 1;
@@ -76,6 +85,7 @@ bool tracker_found(struct tracker *t, const struct found *found)
 {
 	struct order_spec spec, before = t->spec;
 	struct follow *f;
+	uint64_t number = number_of(t, &before, found);
 
 	if (t->spec.kind != ORDER_AUTO || !has_list(t, found->list) ||
 	    complete_spec(&t->spec, found, &spec) < 0)
@@ -87,6 +97,6 @@ bool tracker_found(struct tracker *t, const struct found *found)
 		return false;
 	}
 	order_spec_fini(&before);
-	take_over(t, f);
+	take_over(t, f, number);
 	return true;
 }

@@ -5,15 +5,15 @@ two of all processors, during which the loop waits for dlfs and not for a time t
 """
 import multiprocessing
 import os
-import time
 
 import torch
 from torch.utils.data.distributed import DistributedSampler
 
-from rig import (Watcher, epoch, expect, fail, folder_of, loader_of, make_images, mounted,
+from rig import (epoch, expect, folder_of, loader_of, make_images, mounted,
                  relative, wait_for, workplace)
 
 SEARCH = 900                            # seconds; of a machine that does much else besides
+FILES = 2000
 OPTIONS = "order=auto,memory=64MiB"
 
 
@@ -21,24 +21,24 @@ def believes(mount):
     return mount.stats()["order"]["state"] in ("believed", "confirmed")
 
 
-def patient_epoch(mount, loader):
-    """One epoch, in whose midst the loop waits until dlfs believes something."""
-    seen, waited = [], False
+def patient_epoch(mount, loader, found=believes):
+    """One epoch, in whose midst the loop waits until dlfs has found what it shall."""
+    seen = []
     for i, (_, indices) in enumerate(loader):
         seen += indices.tolist()
-        if i == 8 and not waited:
-            waited = True
-            wait_for("an order to be found", lambda: believes(mount), SEARCH)
+        if i == 8:
+            wait_for("an order to be found", lambda: found(mount), SEARCH)
     return seen
 
 
-def check(mount, read, what):
+def check(mount, read, what, number=0):
     order = mount.stats()["order"]
     expect(order["spec"] == "auto", f"{what}: the spec is {order['spec']}")
     expect(order["state"] == "confirmed", f"{what}: the state is {order['state']}")
+    expect(order["epoch"] == number, f"{what}: the epoch is {order['epoch']}")
     told = mount.order()
     expect(told == read, f"{what}: .dlfs/order is not what was read ({len(told)} lines)")
-    print(f"{what}: found, epoch {order['epoch']}", flush=True)
+    print(f"{what}: found", flush=True)
 
 
 def unseeded(source):
@@ -60,7 +60,11 @@ def generator(source):
         following = mount.order("order.next")
         read = relative(mount, data, epoch(mount, loader))
         expect(following == read, "generator: .dlfs/order.next was not what followed")
-        check(mount, read, "generator's second epoch")
+        check(mount, read, "generator's second epoch", 1)
+
+
+def all_ranks(mount):
+    return len(mount.order()) == FILES
 
 
 def rank_main(mount, rank, seen, barrier):
@@ -70,7 +74,9 @@ def rank_main(mount, rank, seen, barrier):
     for e in range(2):
         sampler.set_epoch(e)
         barrier.wait(SEARCH)
-        read = patient_epoch(mount, loader)
+        if rank == 1 and e == 0:        # late: the other one is believed to be alone
+            wait_for("the first rank to be found", lambda: believes(mount), SEARCH)
+        read = patient_epoch(mount, loader, all_ranks)
         seen[rank, e] = relative(mount, data, read)
         barrier.wait(SEARCH)
         barrier.wait(SEARCH)
@@ -87,7 +93,7 @@ def distributed(source):
             barrier.wait(SEARCH)
             barrier.wait(SEARCH)
             both = [path for pair in zip(seen[0, e], seen[1, e]) for path in pair]
-            check(mount, both, f"two ranks, epoch {e}")
+            check(mount, both, f"two ranks, epoch {e}", e)
             barrier.wait(SEARCH)
         for r in ranks:
             r.join(60)
@@ -95,7 +101,7 @@ def distributed(source):
 
 
 with workplace() as folder:
-    make_images(folder, files=2000)
+    make_images(folder, files=FILES)
     generator(folder)
     distributed(folder)
     unseeded(folder)
