@@ -27,13 +27,29 @@ void hypotheses_clear(struct hypothesis *at, size_t *count)
 	*count = 0;
 }
 
+/* Two that say the same would each keep the other from being the best by a margin. */
+static bool is_there(const struct tracker *t, const struct hypothesis *at, size_t count,
+		     const struct list *list, const struct epoch *e)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct epoch *o = &at[i].rule;
+		size_t lists = DL_MAX(t->listed.count, (size_t)1);
+
+		if (at[i].list == list && o->rule == e->rule && o->seed == e->seed &&
+		    o->skip == e->skip && (e->rule != EPOCH_LISTED ||
+					   o->number % lists == e->number % lists))
+			return true;
+	}
+	return false;
+}
+
 /* One that cannot be had (no memory, torch's other algorithm) is left out. */
 static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t max,
 		struct list *list, const struct epoch *rule)
 {
 	struct hypothesis h = { .list = list, .rule = *rule };
 
-	if (*count == max || epoch_sequence(t, list, rule, false, &h.head) < 0)
+	if (*count == max || is_there(t, at, *count, list, rule) || epoch_sequence(t, list, rule, false, &h.head) < 0)
 		return;
 	if (positions_init(&h.positions, h.head) < 0) {
 		sequence_unref(h.head);
@@ -42,11 +58,10 @@ static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t 
 	at[(*count)++] = h;
 }
 
-void hypotheses_first(struct tracker *t)
+static void add_first(struct tracker *t)
 {
 	struct epoch rules[ORDER_BRANCHES];
 
-	hypotheses_clear(t->firsts, &t->first_count);
 	for (size_t l = 0; l < t->list_count; l++) {
 		size_t n = order_first(&t->spec, list_count(t->lists[l]), rules);
 
@@ -55,6 +70,24 @@ void hypotheses_first(struct tracker *t)
 	}
 	t->deep_at = t->opens + 64;
 	t->deep_next = t->first_count;
+}
+
+void hypotheses_first(struct tracker *t)
+{
+	hypotheses_clear(t->firsts, &t->first_count);
+	add_first(t);
+}
+
+void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule)
+{
+	struct epoch rules[ORDER_BRANCHES];
+	size_t n = order_next(&t->spec, list_count(list), rule, rules);
+
+	hypotheses_clear(t->firsts, &t->first_count);
+	add(t, t->firsts, &t->first_count, HYPOTHESES, list, rule);
+	for (size_t i = 0; i < n; i++)
+		add(t, t->firsts, &t->first_count, HYPOTHESES, list, &rules[i]);
+	add_first(t);
 }
 
 void hypotheses_next(struct tracker *t)
@@ -138,7 +171,7 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 		const struct seen *s = &t->recent[i % RECENT];
 		uint32_t index, p;
 
-		if ((i >= since || !s->taken) && list_index(list, s->id, &index) &&
+		if (!s->sure && (i >= since || !s->taken) && list_index(list, s->id, &index) &&
 		    follow_judge(f, index, &p) <= FOLLOW_WITHIN)
 			follow_take(f, p, s->pid, s->time);
 	}

@@ -331,9 +331,14 @@ static void search(struct tracker *t, const struct seen *s)
 /* A job that no longer agrees is dropped; without any the search begins again. */
 static void drop_refuted(struct tracker *t)
 {
+	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
+	struct list *list = NULL;
+
 	for (size_t i = t->job_count; i-- > 0;) {
 		if (!follow_refuted(t->jobs[i]))
 			continue;
+		rule = t->jobs[i]->rule;
+		list = t->jobs[i]->course.list;        /* one of the tracker's own */
 		follow_free(t->jobs[i]);
 		memmove(&t->jobs[i], &t->jobs[i + 1], (--t->job_count - i) * sizeof(t->jobs[0]));
 		if (i == 0 && t->job_count > 0)
@@ -341,7 +346,7 @@ static void drop_refuted(struct tracker *t)
 	}
 	if (t->job_count == 0) {
 		hypotheses_clear(t->nexts, &t->next_count);
-		hypotheses_first(t);
+		hypotheses_around(t, list, &rule);
 	}
 }
 
@@ -364,6 +369,11 @@ static void miss_all(struct tracker *t, sample_id id)
 			follow_miss(t->jobs[i]);
 }
 
+static struct seen *last_seen(struct tracker *t)
+{
+	return &t->recent[(t->opens - 1) % RECENT];
+}
+
 /* Whose open is it, and what does it say for or against what is believed? */
 static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 {
@@ -374,16 +384,17 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 	t->recent[t->opens++ % RECENT] = s;
 	if (give_successor(t->jobs, t->job_count, &s) ||
 	    give_successor(t->walks, t->walk_count, &s)) {
-		t->recent[(t->opens - 1) % RECENT].taken = true;
+		last_seen(t)->taken = last_seen(t)->sure = true;
 		restart_finished_walks(t);
 		return TRACKER_FITS;
 	}
 	taken = give(t->jobs, t->job_count, &s, &listed);
-	t->recent[(t->opens - 1) % RECENT].taken = taken >= GIVEN_PERHAPS;
+	last_seen(t)->taken = taken >= GIVEN_PERHAPS;
+	last_seen(t)->sure = taken == GIVEN_SURELY;
 	if (taken == GIVEN_SURELY)
 		return TRACKER_FITS;
 	if (give(t->walks, t->walk_count, &s, &of_walk) != GIVEN_NOT) {
-		t->recent[(t->opens - 1) % RECENT].taken = true;
+		last_seen(t)->taken = true;
 		restart_finished_walks(t);
 		return TRACKER_FITS;
 	}

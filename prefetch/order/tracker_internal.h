@@ -28,6 +28,7 @@ struct seen {                          /* an open */
 	uint32_t pid;
 	uint64_t time;
 	bool taken;                    /* some job or walk had it */
+	bool sure;                     /* ... and went on with it */
 };
 
 struct tracker {
@@ -60,6 +61,8 @@ int epoch_sequence(const struct tracker *t, struct list *list, const struct epoc
 		   struct sequence **ret) DL_MUST_CHECK;
 
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
+/* The same, after an epoch was believed in vain: it again, and what may follow it, come first. */
+void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule);
 void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */
 void hypotheses_clear(struct hypothesis *at, size_t *count);
 /* true: the open continued a lane of one of them.  anywhere: they may be read from their

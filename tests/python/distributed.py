@@ -36,9 +36,8 @@ def run(source, call_set_epoch):
         for e in range(EPOCHS):
             barrier.wait(120)
             barrier.wait(120)
-            told = mount.order()
             both = [path for pair in zip(seen[0, e], seen[1, e]) for path in pair]
-            expect(told == both, f"epoch {e}: .dlfs/order is not what was read")
+            mount.expect_order(both, f"epoch {e}")
             counted = watcher.since()
             # A forgotten set_epoch surprises once, at the second epoch's first opens.
             expect_hits(counted, 0.85 if call_set_epoch or e != 1 else 0.6, f"epoch {e}")

@@ -31,8 +31,7 @@ with workplace() as folder:
         for e, order in enumerate(orders):
             seen = epoch(mount, loader_of(data, workers=2, sampler=order))
             expect(seen == order, "the loader itself went wrong")
-            told = mount.order()
-            expect(told == relative(mount, data, order), f"epoch {e}: .dlfs/order differs")
+            mount.expect_order(relative(mount, data, order), f"epoch {e}")
             expect_hits(watcher.since(), 0.85, f"by path, epoch {e}")
 
         file = os.path.join(folder, "indices")
@@ -42,7 +41,7 @@ with workplace() as folder:
         watcher.since()
         expect(epoch(mount, loader_of(Subset(data, order), workers=2)) == order, "subset")
         expect_hits(watcher.since(), 0.85, "by index, a subset")
-        expect(mount.order() == relative(mount, data, order), "indices: .dlfs/order differs")
+        mount.expect_order(relative(mount, data, order), "indices")
 
         before = mount.stats()["order"]["spec"]
         with open(file, "w") as f:

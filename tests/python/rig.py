@@ -67,6 +67,15 @@ class Mount:
     def order(self, name="order"):
         return self.control(name).decode().split("\n")[:-1]
 
+    def expect_order(self, want, when):
+        """`.dlfs/order` is what was read."""
+        told = self.order()
+        if told != want:
+            differ = next((i for i, (a, b) in enumerate(zip(told, want)) if a != b), -1)
+            belief = os.getxattr(self.at, "user.dlfs.belief").decode()
+            fail(f"{when}: .dlfs/order has {len(told)} lines, {len(want)} were read; the first "
+                 f"difference is at {differ}; {self.stats()['order']}; {belief}")
+
     def tell(self, spec):
         os.setxattr(self.at, "user.dlfs.order", spec.encode())
 

@@ -31,17 +31,13 @@ def run(source, workers, generator=False, validation=False, **more):
         watcher = Watcher(mount)
         for e in range(3):
             seen = epoch(mount, loader)
-            told = mount.order()
-            expect(told == relative(mount, train, seen),
-                   f"epoch {e}: .dlfs/order is not what was read "
-                   f"({len(told)} lines, state {mount.stats()['order']})")
+            mount.expect_order(relative(mount, train, seen), f"epoch {e}")
             expect_hits(watcher.since(), 0.85 if e == 0 else 0.90, f"epoch {e}")
             if validation:
                 got = epoch(mount, val_loader, pace=False)
                 expect(got == list(range(len(val))), "validation files differ")
                 counted = watcher.since()
                 expect(counted["mispredicted"] == 0, f"validation was mispredicted: {counted}")
-                told = mount.order()
         state = mount.stats()["order"]
         expect(state["state"] == "confirmed", f"state is {state}")
 
