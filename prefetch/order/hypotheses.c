@@ -49,7 +49,8 @@ static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t 
 {
 	struct hypothesis h = { .list = list, .rule = *rule };
 
-	if (*count == max || is_there(t, at, *count, list, rule) || epoch_sequence(t, list, rule, false, &h.head) < 0)
+	if (*count == max || is_there(t, at, *count, list, rule) ||
+	    epoch_sequence(t, list, rule, false, &h.head) < 0)
 		return;
 	if (positions_init(&h.positions, h.head) < 0) {
 		sequence_unref(h.head);
