@@ -148,10 +148,15 @@ static void add_mixed(struct search *s, size_t list, uint32_t skip, size_t start
 static void gather(struct search *s, size_t list)
 {
 	struct search_part *part = &s->parts[list];
+	uint32_t index;
 
-	for (size_t i = 0; i < s->evidence.count && part->first_count < SEARCH_OPENS; i++)
-		part->first_count += list_index(s->lists[list], s->evidence.opens[i].id,
-						&part->first[part->first_count]);
+	for (size_t i = 0; i < s->evidence.count && part->first_count < SEARCH_OPENS; i++) {
+		if (!list_index(s->lists[list], s->evidence.opens[i].id, &index))
+			continue;
+		part->first[part->first_count++] = index;
+		index %= SEARCH_FILTER;
+		part->filter[index / 64] |= UINT64_C(1) << (index % 64);
+	}
 }
 
 static bool is_read(const struct search *s, const struct list *list)
@@ -223,6 +228,10 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 
 static bool was_opened(const struct search_part *part, uint32_t index)
 {
+	uint32_t bit = index % SEARCH_FILTER;
+
+	if (!(part->filter[bit / 64] >> (bit % 64) & 1))
+		return false;
 	for (size_t i = 0; i < part->first_count; i++)
 		if (part->first[i] == index)
 			return true;

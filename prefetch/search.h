@@ -8,6 +8,7 @@
 #define SEARCH_LISTS 12
 #define SEARCH_RUNS 3
 #define SEARCH_OPENS 64
+#define SEARCH_FILTER 2048u
 
 struct search {
 	struct evidence evidence;
@@ -19,6 +20,7 @@ struct search {
 		size_t run_count;              /* 0: which process opened is not known */
 		uint32_t first[SEARCH_OPENS];  /* what was opened, as indices; 0: not this list */
 		size_t first_count;
+		uint64_t filter[SEARCH_FILTER / 64];   /* a bit for each of them, by remainder */
 	} parts[SEARCH_LISTS];
 	struct seeds_start starts[SEEDS_STARTS];
 	uint8_t list_of[SEEDS_STARTS];         /* of each start */
