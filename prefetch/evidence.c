@@ -63,6 +63,19 @@ static size_t lowest(const struct run *runs, size_t count)
 	return best;
 }
 
+static size_t without_the_first(const struct run *r, struct run *ret, size_t max)
+{
+	size_t count = 1;
+
+	for (ret[0] = *r; count < max && ret[count - 1].count > 2; count++) {
+		ret[count] = ret[count - 1];
+		ret[count].count--;
+		for (unsigned i = 0; i < ret[count].count; i++)
+			ret[count].at[i] = ret[count - 1].at[i + 1];
+	}
+	return count;
+}
+
 size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max)
 {
 	struct run runs[PIDS_MAX];
@@ -76,6 +89,8 @@ size_t evidence_runs(const struct evidence *e, const struct list *list, struct r
 		    (r->count == 0 || r->at[r->count - 1] != index))
 			r->at[r->count++] = index;
 	}
+	if (count == 1 && runs[0].count > 1)
+		return without_the_first(&runs[0], ret, max);
 	while (taken < max && count > 0) {
 		size_t next = taken % 2 ? 0 : lowest(runs, count);
 

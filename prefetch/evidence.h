@@ -27,12 +27,12 @@ void evidence_clear(struct evidence *e);
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch);
 
 /* One process's opens of a list, as indices; the same file again is left out. */
-#define RUN_MAX 4
+#define RUN_MAX 6
 struct run {
 	uint32_t pid;
 	uint32_t at[RUN_MAX];
 	unsigned count;
 };
 /* The runs that may begin an epoch: workers are started in turn, so those of the lowest pids and
- * of the first to open.  At most max. */
+ * of the first to open.  A single process may have looked at a file or two before.  At most max. */
 size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max);

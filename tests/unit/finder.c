@@ -183,6 +183,22 @@ Test(finder, takes_the_runs_of_the_lowest_and_of_the_first_process)
 	cr_assert_eq(runs[2].at[1], 8);
 }
 
+Test(finder, allows_a_single_process_a_look_before_it_begins)
+{
+	static struct evidence e;
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+
+	for (uint32_t i = 0; i < 8; i++)
+		evidence_open(&e, 10 + i, 7, false, 1000);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	for (unsigned r = 0; r < 3; r++) {
+		cr_assert_eq(runs[r].count, RUN_MAX - r);
+		cr_assert_eq(runs[r].at[0], 10 + r);
+		cr_assert_eq(runs[r].at[RUN_MAX - r - 1], 10 + RUN_MAX - 1);
+	}
+}
+
 /* --- Threads ------------------------------------------------------------------------------------- */
 
 struct listener {
