@@ -148,7 +148,8 @@ static int start_requests(struct serve *s, struct requests *q)
 /* A thread may be just about to read when the signal comes: so it is sent until all have heard. */
 static void stop_requests(struct serve *s, struct requests *q)
 {
-	fuse_session_exit(s->session);
+	if (s->session)
+		fuse_session_exit(s->session);
 	while (q->running > 0) {
 		for (unsigned i = 0; i < q->count; i++)
 			pthread_kill(q->threads[i], WAKE_SIGNAL);
@@ -200,7 +201,6 @@ static void stop_parts(struct serve *s, struct requests *q)
 {
 	s->stopping = true;
 	watch_stop(s->watch);
-	s->watch = NULL;
 	errands_stop(s->errands);
 	notify_stop(s->notify);
 	stop_requests(s, q);
@@ -208,6 +208,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	if (s->engine)
 		engine_stop(s->engine);
 	push_stop(s->push);
+	watch_free(s->watch);
 	control_stop(s->control);
 	if (s->session)
 		fuse_session_destroy(s->session);

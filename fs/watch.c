@@ -81,9 +81,14 @@ int watch_start(struct serve *s, struct watch **ret)
 
 void watch_stop(struct watch *w)
 {
-	if (!w)
-		return;
-	w->ops->stop(w);
+	if (w)
+		w->ops->stop(w);
+}
+
+void watch_free(struct watch *w)
+{
+	if (w && w->ops->free)
+		w->ops->free(w);
 	free(w);
 }
 

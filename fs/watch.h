@@ -18,7 +18,8 @@ struct watch_ops {
 	int (*start)(struct watch *w); /* -EPERM, -ENOSPC, …: try the next kind */
 	void (*folder)(struct watch *w, node_id folder);       /* exists; optional */
 	void (*own_open)(struct watch *w, sample_id id);       /* optional */
-	void (*stop)(struct watch *w);
+	void (*stop)(struct watch *w); /* no thread of it is left; the rest still works */
+	void (*free)(struct watch *w); /* optional */
 };
 struct watch {
 	const struct watch_ops *ops;
@@ -30,7 +31,10 @@ extern const struct watch_ops watch_fanotify, watch_inotify, watch_open, watch_o
 /* Call once the mount answers (the mark goes through it).  Picks by options->config->observe.
  * An explicit kind that is not allowed: its error, with a line in the log that says the cure. */
 int watch_start(struct serve *s, struct watch **ret) DL_MUST_CHECK;
+/* Stop while requests are still answered, since a watcher may ask the mount; free once no
+ * request thread is left that may still call it.  NULL is fine. */
 void watch_stop(struct watch *w);
+void watch_free(struct watch *w);
 void watch_folder(struct watch *w, node_id folder);
 /* dlfs is about to open this file itself, through the mount: no reader. */
 void watch_own_open(struct watch *w, sample_id id);

@@ -130,7 +130,13 @@ static void stop(struct watch *w)
 
 	eventfd_write(f->stop, 1);
 	pthread_join(f->thread, NULL);
-	fan_free(f);
 }
 
-const struct watch_ops watch_fanotify = { .name = "fanotify", .start = start, .stop = stop };
+static void free_own(struct watch *w)
+{
+	fan_free(w->own);
+}
+
+const struct watch_ops watch_fanotify = {
+	.name = "fanotify", .start = start, .stop = stop, .free = free_own,
+};

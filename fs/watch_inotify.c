@@ -208,9 +208,14 @@ static void stop(struct watch *w)
 	n->stopping = true;
 	eventfd_write(n->news, 1);
 	pthread_join(n->thread, NULL);
-	ino_free(n);
+}
+
+static void free_own(struct watch *w)
+{
+	ino_free(w->own);
 }
 
 const struct watch_ops watch_inotify = {
 	.name = "inotify", .start = start, .folder = folder, .own_open = own_open, .stop = stop,
+	.free = free_own,
 };
