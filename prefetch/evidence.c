@@ -76,7 +76,8 @@ static size_t without_the_first(const struct run *r, struct run *ret, size_t max
 	return count;
 }
 
-size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max)
+size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret,
+		     size_t max)
 {
 	struct run runs[PIDS_MAX];
 	size_t count = 0, taken = 0;

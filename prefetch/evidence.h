@@ -35,4 +35,5 @@ struct run {
 };
 /* The runs that may begin an epoch: workers are started in turn, so those of the lowest pids and
  * of the first to open.  A single process may have looked at a file or two before.  At most max. */
-size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret, size_t max);
+size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret,
+		     size_t max);

@@ -37,10 +37,10 @@ struct finder {
 	uint64_t rest_until;
 	bool searching;
 
-	struct search search;          /* the finder's thread's; the searchers' while they are busy */
+	struct search search;          /* the finder's thread's, or the busy searchers' */
 };
 
-/* --- Searchers ------------------------------------------------------------------------------- */
+/* --- Searchers ------------------------------------------------------------------------- */
 
 static void *searcher_main(void *arg)
 {
@@ -76,7 +76,7 @@ static void wait_news(struct finder *f, uint64_t ns)
 	sem_timedwait(&f->news, &until);
 }
 
-/* --- The finder's thread ----------------------------------------------------------------------- */
+/* --- The finder's thread --------------------------------------------------------------- */
 
 static bool worth_a_search(const struct finder *f)
 {
@@ -184,7 +184,7 @@ static void *finder_main(void *arg)
 	return NULL;
 }
 
-/* --- Evidence ---------------------------------------------------------------------------------- */
+/* --- Evidence -------------------------------------------------------------------------- */
 
 static void drop_lists(struct finder *f)
 {
@@ -231,7 +231,7 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 		sem_post(&f->news);
 }
 
-/* --- Start and stop ------------------------------------------------------------------------------ */
+/* --- Start and stop -------------------------------------------------------------------- */
 
 static unsigned threads_for(unsigned wanted)
 {

@@ -27,7 +27,7 @@ static const uint32_t constants[] = {
 	4053586177u, 1431655764u, 1431655765u, 1431655766u, 1431655767u, UINT32_MAX,
 };
 
-/* --- How well a seed explains the opens ----------------------------------------------------- */
+/* --- How well a seed explains the opens ------------------------------------------------ */
 
 static float explains(const struct search *s, const struct found *f, uint32_t step)
 {
@@ -107,7 +107,7 @@ void search_ranks(const struct evidence *e, struct found *f)
 		f->rank_count = 0;
 }
 
-/* --- What to look for ------------------------------------------------------------------------ */
+/* --- What to look for ------------------------------------------------------------------ */
 
 static unsigned depth_for(uint32_t n)
 {
@@ -198,7 +198,7 @@ void search_fini(struct search *s)
 		list_unref(s->lists[--s->list_count]);
 }
 
-/* --- The work -------------------------------------------------------------------------------- */
+/* --- The work -------------------------------------------------------------------------- */
 
 static void try_constants(struct search *s)
 {

@@ -4,6 +4,10 @@
 
 #include "prefetch/order/seeds_kernel.h"
 
+#ifndef LANES                          /* for the least of processors */
+#define LANES 4
+#define BLOCK seeds_block_portable
+#endif
 #define GROUP 8
 #define BATCH (LANES * GROUP)
 

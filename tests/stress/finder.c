@@ -21,7 +21,13 @@ struct list *list_ref(struct list *l) { l->refs++; return l; }
 void list_unref(struct list *l) { if (l) l->refs--; }
 uint32_t list_count(const struct list *l) { (void)l; return N; }
 sample_id list_at(const struct list *l, uint32_t index) { (void)l; return index; }
-bool list_index(const struct list *l, sample_id id, uint32_t *ret) { (void)l; *ret = id; return true; }
+
+bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)
+{
+	(void)l;
+	*ret_index = id;
+	return true;
+}
 
 struct asked {
 	_Atomic unsigned times;

@@ -128,7 +128,7 @@ Test(finder, finds_nothing_where_there_is_nothing, .timeout = PATIENCE)
 	}
 }
 
-/* --- Evidence ---------------------------------------------------------------------------------- */
+/* --- Evidence -------------------------------------------------------------------------- */
 
 Test(finder, begins_with_the_first_open_that_was_not_foreseen)
 {
@@ -199,7 +199,7 @@ Test(finder, allows_a_single_process_a_look_before_it_begins)
 	}
 }
 
-/* --- Threads ------------------------------------------------------------------------------------- */
+/* --- Threads --------------------------------------------------------------------------- */
 
 struct listener {
 	pthread_mutex_t mutex;
