@@ -222,6 +222,8 @@ static int begin(struct serve *s, struct requests *q)
 	if (r == 0)
 		r = begin_session(s);
 	if (r == 0)
+		survey_load(s);
+	if (r == 0)
 		r = start_requests(s, q);
 	if (r == 0)
 		r = watch_start(s, &w);

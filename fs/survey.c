@@ -39,13 +39,18 @@ static void watch_all_folders(struct serve *s)
 		watch_folder(s->watch, manifest_usage(s->manifest).folders);
 }
 
-/* From the state file, which is then checked, or from the source. */
-static int know_source(struct serve *s, bool *ret_saved)
+void survey_load(struct serve *s)
 {
 	const char *file = s->options->state_file;
 
-	*ret_saved = manifest_scanned(s->manifest) ||
-		(file && manifest_load(s->manifest, file) == 0);
+	if (file && !manifest_scanned(s->manifest) && manifest_load(s->manifest, file) < 0)
+		log_debug("%s: nothing that can be used; the source is read", file);
+}
+
+/* What was loaded, or is there from a server before; else from the source. */
+static int know_source(struct serve *s, bool *ret_saved)
+{
+	*ret_saved = manifest_scanned(s->manifest);
 	return *ret_saved ? 0 : manifest_scan(s->manifest, SCAN_THREADS,
 					      errands_stopping(s->errands));
 }

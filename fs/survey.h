@@ -4,6 +4,8 @@
 #pragma once
 #include "fs/serve.h"
 
+/* Take the saved manifest, if there is a good one; before any request is answered. */
+void survey_load(struct serve *s);
 /* Post what a server does first. */
 int survey_begin(struct serve *s) DL_MUST_CHECK;
 /* Follow the order that was told last (or configured) over the dataset as it is now. */
