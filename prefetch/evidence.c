@@ -5,14 +5,21 @@
 #define FITS_CLEAR 8
 #define PIDS_MAX 64
 
+static bool all_is_well(const struct evidence *e)
+{
+	return !e->held && e->count >= ENOUGH / 2 && e->fitting * 3 >= e->count * 2;
+}
+
 bool evidence_enough(const struct evidence *e)
 {
-	return e->count >= (e->count && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH);
+	return e->count >= (e->count && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH) &&
+	       !all_is_well(e);
 }
 
 void evidence_clear(struct evidence *e)
 {
 	e->count = 0;
+	e->fitting = 0;
 	e->seen = 0;
 	e->fits = 0;
 	e->held = false;
@@ -32,14 +39,16 @@ void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, ui
 	e->fits = fits && !e->held ? e->fits + 1 : 0;
 	if (e->count == 0 && fits)
 		return;
-	if (e->fits >= FITS_CLEAR || e->seen >= epoch ||
+	if (e->fits >= FITS_CLEAR || e->seen >= epoch || all_is_well(e) ||
 	    (e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid)))
 		evidence_clear(e);
 	if (fits && e->count == 0)
 		return;
 	e->seen++;
-	if (e->count < EVIDENCE_MAX)
-		e->opens[e->count++] = (struct evidence_open){ id, pid };
+	if (e->count == EVIDENCE_MAX)
+		return;
+	e->fitting += fits && !e->held;
+	e->opens[e->count++] = (struct evidence_open){ id, pid };
 }
 
 static struct run *run_of(struct run *runs, size_t *count, uint32_t pid)

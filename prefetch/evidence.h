@@ -2,7 +2,8 @@
  *
  * An epoch begins, as seen from here, with an open that does not fit after many that did, with
  * new processes when the old ones have had their share, or when the run is as long as the
- * dataset.  Opens that fit what is believed are no evidence.
+ * dataset.  Opens that fit what is believed are no evidence, nor are the few between them that
+ * do not: each batch begins with one.
  *
  * Pure; guarded by its owner's lock.
  */
@@ -14,6 +15,7 @@
 struct evidence {
 	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
 	size_t count;
+	size_t fitting;                /* of these */
 	uint64_t seen;                 /* opens since it began, also those not kept */
 	uint64_t turn;                 /* how often it began anew */
 	unsigned fits;                 /* opens in a row that fitted */

@@ -62,6 +62,16 @@ static uint64_t number_of(const struct tracker *t, const struct order_spec *befo
 	return next > 0 && f->world > 0 && before->world > 0 && seed == f->seed ? next - 1 : next;
 }
 
+/* Who was followed goes on in the midst of his epoch: these opens are somebody else's. */
+static bool is_second_job(const struct tracker *t, const struct follow *f)
+{
+	const struct follow *main = t->job_count > 0 ? t->jobs[0] : NULL;
+
+	return main && t->job_count < JOBS && follow_alive(main) &&
+	       main->course.front < main->course.sequence->length / 10 * 9 &&
+	       f->rule.rule == EPOCH_TORCH && main->rule.rule == EPOCH_TORCH;
+}
+
 static void take_over(struct tracker *t, struct follow *f, uint64_t number)
 {
 	f->course.epoch = f->rule.number = number;
@@ -78,7 +88,7 @@ static void take_over(struct tracker *t, struct follow *f, uint64_t number)
 
 bool tracker_took(const struct tracker *t)
 {
-	return t->opens > 0 && t->recent[(t->opens - 1) % RECENT].taken;
+	return t->opens > 0 && t->recent[(t->opens - 1) % RECENT].sure;
 }
 
 bool tracker_found(struct tracker *t, const struct found *found)
@@ -97,6 +107,9 @@ bool tracker_found(struct tracker *t, const struct found *found)
 		return false;
 	}
 	order_spec_fini(&before);
-	take_over(t, f, number);
+	if (is_second_job(t, f))
+		t->jobs[t->job_count++] = f;
+	else
+		take_over(t, f, number);
 	return true;
 }

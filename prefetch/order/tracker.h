@@ -78,7 +78,7 @@ void tracker_epoch(struct tracker *t, uint64_t epoch);
 
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);
-/* The last open was where a course had it.  (What begins an epoch may fit, and is in none yet.) */
+/* The last open went on where a course was.  (What begins an epoch, or a batch, may fit too.) */
 bool tracker_took(const struct tracker *t);
 /* Opens were lost: positions are lower bounds until the next open that fits. */
 void tracker_overflow(struct tracker *t);

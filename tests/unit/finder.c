@@ -146,6 +146,20 @@ Test(finder, begins_with_the_first_open_that_was_not_foreseen)
 	cr_assert_eq(e.count, 0);
 }
 
+/* Small batches: every fourth open begins one, and does not go on where one had been. */
+Test(finder, takes_no_batch_for_an_epoch)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 0; i < 900; i++) {
+		evidence_open(&e, i, 7, i % 4 != 0, 1000);
+		cr_assert(!evidence_enough(&e), "after %u opens", i);
+	}
+	for (uint32_t i = 0; i < 400 && !evidence_enough(&e); i++)
+		evidence_open(&e, i, 8, i % 2, 1000);   /* another job beside it */
+	cr_assert(evidence_enough(&e));
+}
+
 Test(finder, begins_anew_with_the_next_epoch)
 {
 	static struct evidence e;

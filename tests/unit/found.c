@@ -1,0 +1,128 @@
+/* What a search found, before the tracker. */
+#include "tests/lib/stage.h"
+
+#define N 2000u
+
+static struct found found_of(struct stage *s, uint32_t seed)
+{
+	return (struct found){ .list = &s->list, .seed = seed };
+}
+
+static void read_some(struct stage *s, struct loader *l, uint32_t opens)
+{
+	while (opens-- > 0)
+		cr_assert(loader_open(l, s));
+}
+
+static struct loader loader_of(const struct sequence *q, uint32_t pid)
+{
+	return (struct loader){ .sequence = q, .to = q->length, .workers = 2, .batch = 16,
+				.pid = pid };
+}
+
+Test(found, is_followed_if_the_opens_agree)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 99, 0);
+	struct loader l = loader_of(q, 50);
+	struct stage s;
+	struct found right, wrong, foreign;
+	struct list other = { 1, FIRST_ID, N };
+	uint32_t took = 0;
+
+	stage_open(&s, "auto", N, NULL);
+	right = found_of(&s, 99);
+	wrong = found_of(&s, 98);
+	foreign = (struct found){ .list = &other, .seed = 99 };
+	cr_assert(!tracker_found(s.tracker, &right), "before any open");
+	read_some(&s, &l, 500);
+	cr_assert(!tracker_took(s.tracker));
+	cr_assert(!tracker_found(s.tracker, &wrong));
+	cr_assert(!tracker_found(s.tracker, &foreign), "of a list that nobody gave");
+	cr_assert_null(tracker_main(s.tracker));
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_SEARCHING);
+	cr_assert(tracker_found(s.tracker, &right));
+	forget_verdicts(&s);
+	while (loader_open(&l, &s))
+		took += tracker_took(s.tracker);
+	cr_assert_geq(took, s.opens * 9 / 10, "%u of %u", took, s.opens); /* but a batch's first */
+	cr_assert_eq(s.verdicts[TRACKER_FITS], s.opens);
+	cr_assert_eq(tracker_main(s.tracker)->front, N);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_CONFIRMED);
+	cr_assert_eq(other.refs, 1);
+	stage_close(&s);
+}
+
+/* A seed that was drawn says nothing of the next epoch, which is found anew and counted on. */
+Test(found, counts_epochs)
+{
+	static const uint32_t seeds[] = { 3000000000u, 1000000000u, 2000000000u };
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	for (uint32_t e = 0; e < DL_COUNT(seeds); e++) {
+		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, seeds[e], 0);
+		struct loader l = loader_of(q, 50 + 10 * e);
+		struct found f = found_of(&s, seeds[e]);
+
+		read_some(&s, &l, 40);
+		cr_assert(tracker_found(s.tracker, &f), "epoch %u", e);
+		while (loader_open(&l, &s))
+			;
+		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
+		cr_assert_eq(tracker_main(s.tracker)->front, N);
+		cr_assert_null(tracker_main(s.tracker)->next);
+	}
+	stage_close(&s);
+}
+
+Test(found, knows_what_follows_a_seed_that_was_chosen)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *now = torch_sequence(N, 42, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *next = torch_sequence(N, 43, 0);
+	struct loader l = loader_of(now, 50);
+	const struct course *c;
+	struct found f;
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f = found_of(&s, 42);
+	read_some(&s, &l, 100);
+	cr_assert(tracker_found(s.tracker, &f));
+	read_some(&s, &l, 100);
+	c = tracker_main(s.tracker);
+	cr_assert_not_null(c->next);
+	cr_assert_arr_eq(c->next->at, next->at, N * sizeof(next->at[0]));
+	stage_close(&s);
+}
+
+/* Two jobs with seeds of their own: neither takes the other's place. */
+Test(found, is_a_second_job_while_the_first_goes_on)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *a = torch_sequence(N, 3000000000u, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *b = torch_sequence(N, 1000000000u, 0);
+	struct loader first = loader_of(a, 50), second = loader_of(b, 70);
+	struct found f;
+	const struct course *c;
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f = found_of(&s, 3000000000u);
+	read_some(&s, &first, 200);
+	cr_assert(tracker_found(s.tracker, &f));
+	for (unsigned i = 0; i < 100; i++) {
+		read_some(&s, &first, 1);
+		read_some(&s, &second, 1);
+	}
+	f = found_of(&s, 1000000000u);
+	cr_assert(tracker_found(s.tracker, &f));
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	forget_verdicts(&s);
+	for (unsigned i = 0; i < 1000; i++) {
+		read_some(&s, &first, 1);
+		read_some(&s, &second, 1);
+	}
+	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens * 95 / 100, "%u of %u",
+		      s.verdicts[TRACKER_FITS], s.opens);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	stage_close(&s);
+}
