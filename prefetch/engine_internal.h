@@ -53,6 +53,7 @@ struct engine {
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
 	_Atomic uint32_t pushing;      /* sink jobs out */
 	_Atomic bool stopping;
+	_Atomic bool opens_lost;       /* since the planner looked last */
 
 	/* the planner's alone */
 	struct tracker *tracker;

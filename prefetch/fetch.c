@@ -178,6 +178,7 @@ static void ready(struct engine *e, sample_id id, uint64_t cost)
 void fetch_planned(struct engine *e, sample_id id, uint64_t due)
 {
 	struct entry *entry;
+	struct loose *l;
 
 	switch (store_begin(e->store, (struct block){ id, 0 }, NULL, &entry)) {
 	case STORE_MINE:
@@ -185,6 +186,9 @@ void fetch_planned(struct engine *e, sample_id id, uint64_t due)
 		break;
 	case STORE_READY:              /* a late read brought it: it is the plan's now */
 		store_unpin(entry);
+		l = loose_find(e, (struct block){ id, 0 });
+		if (l)
+			loose_forget(e, l);
 		ready(e, id, 0);
 		break;
 	case STORE_BUSY:               /* its FACT_DONE will say so */
@@ -211,6 +215,13 @@ void drop_planned(struct engine *e, sample_id id)
 		dropped(e, id);
 }
 
+/* The plan found it in the store before we heard of it. */
+static bool is_planned(struct engine *e, const struct fact *f)
+{
+	return f->number == 0 &&
+		flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING | FLAG_PAGE_CACHE);
+}
+
 void fetch_held(struct engine *e, const struct fact *f)
 {
 	struct loose l = {
@@ -218,7 +229,7 @@ void fetch_held(struct engine *e, const struct fact *f)
 		.len = block_len(e, (struct block){ f->id, f->number }),
 	};
 
-	if (buf_append(&e->loose, &l, sizeof(l)) < 0)
+	if (is_planned(e, f) || buf_append(&e->loose, &l, sizeof(l)) < 0)
 		late_release(e, l.len);
 }
 
@@ -237,7 +248,7 @@ void fetch_done(struct engine *e, const struct fact *f)
 		ready(e, f->id, f->time);
 	} else if (l) {
 		l->until = clock_now() + LOOSE_NS;
-	} else {
+	} else if (!is_planned(e, f)) {
 		store_drop(e->store, b);
 	}
 }

@@ -14,23 +14,39 @@ static void settle_one(struct judge *j)
 	stats_add(o->memory ? &j->stats->hits_memory : &j->stats->hits_page_cache, 1);
 }
 
+static uint64_t *bucket_of(struct judge *j, sample_id id)
+{
+	return &j->newest[(id * UINT32_C(2654435761)) >> 20];
+}
+
+void judge_init(struct judge *j, struct stats *stats)
+{
+	j->stats = stats;
+	j->first = j->end = 1;
+}
+
 static struct judged *add(struct judge *j, sample_id id, uint64_t now)
 {
 	struct judged *o;
 
 	if (j->end - j->first == JUDGE_RING)
 		settle_one(j);
-	o = &j->ring[j->end++ % JUDGE_RING];
-	*o = (struct judged){ .id = id, .time = now };
+	o = &j->ring[j->end % JUDGE_RING];
+	*o = (struct judged){ .id = id, .time = now, .before = *bucket_of(j, id) };
+	*bucket_of(j, id) = j->end++;
 	return o;
 }
 
 /* The newest of this sample that is still to be judged. */
 static struct judged *find(struct judge *j, sample_id id)
 {
-	for (uint64_t i = j->end; i > j->first; i--)
-		if (j->ring[(i - 1) % JUDGE_RING].id == id)
-			return &j->ring[(i - 1) % JUDGE_RING];
+	for (uint64_t i = *bucket_of(j, id); i >= j->first && i > 0;) {
+		struct judged *o = &j->ring[i % JUDGE_RING];
+
+		if (o->id == id)
+			return o;
+		i = o->before;
+	}
 	return NULL;
 }
 

@@ -10,20 +10,25 @@
 #include "base/stats.h"
 
 #define JUDGE_NS (300 * CLOCK_MS)
-#define JUDGE_RING 4096u
+#define JUDGE_RING 65536u              /* opens within JUDGE_NS; more are judged early */
+#define JUDGE_BUCKETS 4096u
 
 struct judged {
 	sample_id id;
 	bool opened, late, memory;     /* memory: it was in the store when it was opened */
 	uint64_t time;
+	uint64_t before;               /* number of the one before it in its bucket */
 };
 
 struct judge {
 	struct stats *stats;
 	struct judged ring[JUDGE_RING];        /* from first to end, modulo */
-	uint64_t first, end;
+	uint64_t first, end;           /* numbers, from 1 on; 0: none */
+	uint64_t newest[JUDGE_BUCKETS];        /* by hash of the sample */
 };
 
+/* j is zeroed before. */
+void judge_init(struct judge *j, struct stats *stats);
 void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now);
 /* true: the first for this open. */
 bool judge_late(struct judge *j, sample_id id, uint64_t now);

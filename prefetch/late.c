@@ -17,29 +17,33 @@ static bool reserve_take(struct engine *e, uint64_t len)
 	return true;
 }
 
-/* Take what is needed, or queue; true: taken. */
-static bool take_or_queue(struct engine *e, struct entry *entry, uint64_t len)
+/* Take what is needed (0), or queue (-EAGAIN); nothing is queued any more once we stop. */
+static int take_or_queue(struct engine *e, struct entry *entry, uint64_t len)
 {
 	struct late_job *j;
 
 	DL_HOLD(&e->late_lock);
+	if (e->stopping)
+		return -ESHUTDOWN;
 	if (!e->late_first && reserve_take(e, len))
-		return true;
+		return 0;
 	j = malloc(sizeof(*j));
-	if (!j) {                      /* rather above the bound for once than never answered */
-		e->reserve_used += len;
-		return true;
-	}
+	if (!j)
+		return -ENOMEM;
 	*j = (struct late_job){ .entry = entry, .len = len };
 	*e->late_last = j;
 	e->late_last = &j->next;
-	return false;
+	return -EAGAIN;
 }
 
 void late_start(struct engine *e, struct entry *entry)
 {
-	if (take_or_queue(e, entry, block_len(e, store_block(entry))))
+	int r = take_or_queue(e, entry, block_len(e, store_block(entry)));
+
+	if (r == 0)
 		fetch_start(e, entry, 0, true);
+	else if (r != -EAGAIN)
+		store_abort(entry, r);
 }
 
 static struct late_job *next_job(struct engine *e)
@@ -115,6 +119,33 @@ static uint32_t run_of(struct engine *e, struct block b, uint32_t pid)
 	return r->run;
 }
 
+/* The room comes first: a block that nobody waits for is never queued for it. */
+static bool room_for(struct engine *e, uint64_t len)
+{
+	DL_HOLD(&e->late_lock);
+	return !e->stopping && !e->late_first && reserve_take(e, len);
+}
+
+/* false: there is no room for it. */
+static bool read_one_ahead(struct engine *e, struct block b)
+{
+	uint64_t len = block_len(e, b);
+	struct entry *entry;
+	int got;
+
+	if (!room_for(e, len))
+		return false;
+	got = store_begin(e->store, b, NULL, &entry);
+	if (got == STORE_MINE) {
+		fetch_start(e, entry, 1, true);
+		return true;
+	}
+	if (got == STORE_READY)
+		store_unpin(entry);
+	late_release(e, len);
+	return true;
+}
+
 void late_read_ahead(struct engine *e, struct block b, uint32_t pid)
 {
 	uint32_t run = run_of(e, b, pid);
@@ -124,15 +155,8 @@ void late_read_ahead(struct engine *e, struct block b, uint32_t pid)
 		return;
 	for (uint32_t i = 1; i <= run; i++) {
 		struct block ahead = { b.id, b.number + i };
-		struct entry *entry;
-		int got;
 
-		if (ahead.number * e->block_size >= size)
+		if (ahead.number * e->block_size >= size || !read_one_ahead(e, ahead))
 			return;
-		got = store_begin(e->store, ahead, NULL, &entry);
-		if (got == STORE_READY)
-			store_unpin(entry);
-		if (got == STORE_MINE)
-			late_start(e, entry);
 	}
 }

@@ -123,9 +123,11 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (f[i].kind == FACT_OPEN)
 			opened(e, &f[i], &verdict);
-		if (f[i].kind == FACT_OVERFLOW)
-			tracker_overflow(e->tracker);
 		any |= f[i].kind <= FACT_OVERFLOW;
+	}
+	if (e->opens_lost && atomic_exchange(&e->opens_lost, false)) {
+		tracker_overflow(e->tracker);
+		any = true;
 	}
 	if (!any)
 		return;
