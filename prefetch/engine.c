@@ -14,7 +14,7 @@ void tell(struct engine *e, struct fact fact)
 	 * of the rest only what is in flight has no other bound.  After the planner has gone
 	 * nobody needs to be told. */
 	int r = mailbox_post(e->facts, &fact);
-	bool may_be_lost = fact.kind <= FACT_LOST || fact.kind == FACT_READ_END;
+	bool may_be_lost = fact.kind <= FACT_SHORT;
 
 	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM || (r == -EAGAIN && may_be_lost));
 	(void)r;
@@ -198,13 +198,19 @@ enum engine_where engine_where(struct engine *e, sample_id id)
 
 /* --- Reading ---------------------------------------------------------------------------- */
 
+bool is_big(const struct engine *e, sample_id id)
+{
+	uint64_t size;
+
+	return manifest_sample(e->options.manifest, id, &size) && size > e->whole;
+}
+
 struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 			  uint64_t *ret_start)
 {
 	struct block b = { .id = id };
-	uint64_t size;
 
-	if (manifest_sample(e->options.manifest, id, &size) && size > e->whole)
+	if (is_big(e, id))
 		b.number = (uint32_t)(offset / e->block_size);
 	*ret_start = b.number * e->block_size;
 	return b;
@@ -218,13 +224,6 @@ uint64_t block_len(const struct engine *e, struct block b)
 	if (size <= e->whole)
 		return size;
 	return DL_MIN(e->block_size, size - b.number * e->block_size);
-}
-
-static bool is_big(const struct engine *e, sample_id id)
-{
-	uint64_t size;
-
-	return manifest_sample(e->options.manifest, id, &size) && size > e->whole;
 }
 
 /* A reader has to wait.  What was pushed and is asked for nevertheless, the kernel dropped. */

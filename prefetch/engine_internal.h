@@ -16,8 +16,8 @@
 #define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
 
 enum fact_kind {
-	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_HELD, FACT_DONE,
-	FACT_READ_END, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
+	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_READ_END, FACT_SHORT,
+	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
 };
 
 struct fact {                          /* what others tell the planner */
@@ -36,7 +36,8 @@ struct ask {                           /* a question that only the planner can a
 
 struct loose {                         /* a late block in the store that is not the plan's */
 	struct block block;
-	uint64_t len, until;           /* UINT64_MAX: its fetch is not done yet */
+	uint64_t len, until;
+	bool read;                     /* to its end, by somebody; others may still be at it */
 };
 
 struct late_job;
@@ -79,6 +80,7 @@ struct engine {
 void tell(struct engine *e, struct fact fact);
 void ask(struct engine *e, struct ask *a);
 uint64_t block_len(const struct engine *e, struct block b);
+bool is_big(const struct engine *e, sample_id id);      /* read in blocks, not whole */
 
 /* planner.c */
 void *planner_main(void *engine);
@@ -102,5 +104,6 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
 /* late.c: blocks that a reader waits for, within the reserve */
 void late_start(struct engine *e, struct entry *entry);
 void late_release(struct engine *e, uint64_t len);
+bool late_short(struct engine *e);     /* somebody waits for a part of the reserve */
 void late_give_up(struct engine *e);
 void late_read_ahead(struct engine *e, struct block b, uint32_t pid);

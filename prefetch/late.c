@@ -42,8 +42,16 @@ void late_start(struct engine *e, struct entry *entry)
 
 	if (r == 0)
 		fetch_start(e, entry, 0, true);
-	else if (r != -EAGAIN)
+	else if (r == -EAGAIN)
+		tell(e, (struct fact){ .kind = FACT_SHORT });
+	else
 		store_abort(entry, r);
+}
+
+bool late_short(struct engine *e)
+{
+	DL_HOLD(&e->late_lock);
+	return e->late_first;
 }
 
 static struct late_job *next_job(struct engine *e)

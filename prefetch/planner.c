@@ -80,14 +80,30 @@ static void drop_loose(struct engine *e, struct loose *l)
 	loose_forget(e, l);
 }
 
+/* What somebody has read to its end goes while others wait for room; what the plan waits for is
+ * the plan's once the fetch is done. */
+static void make_room(struct engine *e)
+{
+	struct loose *l = (void *)e->loose.at;
+
+	for (size_t i = e->loose.len / sizeof(*l); i-- > 0 && late_short(e);)
+		if (l[i].read &&
+		    !(l[i].block.number == 0 && plan_fetching(e->plan, l[i].block.id)))
+			drop_loose(e, &l[i]);
+}
+
 static void read_end(struct engine *e, const struct fact *f)
 {
 	struct block b = { f->id, f->number };
 	struct loose *l = loose_find(e, b);
 
-	/* What the plan waits for is the plan's once the fetch is done. */
-	if (l && !(b.number == 0 && plan_fetching(e->plan, b.id)))
+	if (!l)
+		return;
+	l->read = true;
+	if (is_big(e, b.id))           /* its room is for what is read ahead */
 		drop_loose(e, l);
+	else if (late_short(e))
+		make_room(e);
 }
 
 static uint64_t settle_loose(struct engine *e, uint64_t now)
@@ -160,6 +176,9 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_READ_END:
 		read_end(e, f);
+		break;
+	case FACT_SHORT:
+		make_room(e);
 		break;
 	case FACT_PUSHED:
 	case FACT_DROPPED:
