@@ -7,6 +7,7 @@
 
 #define NO_LIMIT UINT64_MAX
 #define LEAST (4 * MiB)                /* what the setting accepts at least */
+#define OWN (16 * MiB)                 /* for dlfs itself: code, tables, threads */
 
 int host_read_file(const char *path, struct buf *ret)
 {
@@ -157,7 +158,7 @@ uint64_t memory_cgroup_limit(const char *root)
 
 uint64_t memory_default(const char *root, char what[64])
 {
-	uint64_t machine = 0, cgroup = cgroup_room(root).free, half;
+	uint64_t machine = 0, cgroup = cgroup_room(root).free, free;
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
@@ -167,8 +168,8 @@ uint64_t memory_default(const char *root, char what[64])
 		machine = 2 * LEAST;
 	snprintf(what, 64, cgroup < machine ? "half of what the memory cgroup has free" :
 		 "half of what the machine has free");
-	half = DL_MIN(cgroup, machine) / 2;
-	return DL_MAX(half, LEAST);
+	free = DL_MIN(cgroup, machine);
+	return free < OWN + 2 * LEAST ? LEAST : (free - OWN) / 2;
 }
 
 uint64_t host_memory(char what[64])

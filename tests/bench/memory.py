@@ -79,7 +79,7 @@ def measure(bench, group, source, listed, count, size):
 
 
 def memory(bench):
-    source = make_files(bench.path("memory"), 400 if bench.short else 2000, 110000)
+    source = make_files(bench.path("memory"), 1200 if bench.short else 2000, 110000)
     listed, count, size = shuffled_list(bench, source, "memory.list")
     group = None
     try:

@@ -52,7 +52,7 @@ Test(memory, the_machine_when_there_is_no_limit)
 	write_file("/proc/meminfo", "MemTotal: 2000000 kB\nMemAvailable:    1048576 kB\n");
 	write_file("/proc/self/cgroup", "0::/user.slice\n");
 	write_file(V2 "/user.slice/memory.max", "max\n");
-	cr_assert_eq(memory_default(root, what), 512 * MiB);
+	cr_assert_eq(memory_default(root, what), (1024 - 16) * MiB / 2);
 	cr_assert(strstr(what, "machine"));
 	cr_assert_eq(memory_cgroup_limit(root), UINT64_MAX);
 }
@@ -70,7 +70,7 @@ Test(memory, the_tightest_level_of_version_2)
 	write_file(V2 "/a/memory.max", "8589934592\n");
 	write_file(V2 "/a/memory.current", "0\n");
 	cr_assert_eq(memory_cgroup_limit(root), 512 * MiB);
-	cr_assert_eq(memory_default(root, what), (512 - 64) * MiB / 2);
+	cr_assert_eq(memory_default(root, what), (512 - 64 - 16) * MiB / 2);
 	cr_assert(strstr(what, "cgroup"));
 }
 
@@ -93,7 +93,7 @@ Test(memory, version_1_beside_others)
 	write_file(V1 "/box/1/memory.stat", "inactive_file 1\ntotal_inactive_file 10485760\n");
 	write_file(V1 "/memory.limit_in_bytes", "9223372036854771712\n");
 	cr_assert_eq(memory_cgroup_limit(root), 100 * MiB);
-	cr_assert_eq(memory_default(root, what), 45 * MiB);
+	cr_assert_eq(memory_default(root, what), (90 - 16) * MiB / 2);
 }
 
 Test(memory, a_container_that_sees_only_the_top)
