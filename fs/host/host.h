@@ -7,7 +7,8 @@
 #include "base/buf.h"
 
 /* Bytes that dlfs may hold by default: half of what is free, less 16 MiB for dlfs
- * itself, of the tightest memory cgroup (v1 or v2, all levels) or of the machine.  `what` (64 bytes) names which one it was. */
+ * itself, of the tightest memory cgroup (v1 or v2, all levels) or of the machine.
+ * `what` (64 bytes) names which one it was. */
 uint64_t host_memory(char what[64]);
 /* The tightest cgroup limit; UINT64_MAX: none. */
 uint64_t host_cgroup_limit(void);
