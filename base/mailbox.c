@@ -41,8 +41,6 @@ static int grow(struct mailbox *m)
 	size_t cap = DL_MIN(m->limit, m->cap ? m->cap * 2 : 64);
 	uint8_t *ring;
 
-	if (m->count == m->limit)
-		return -EAGAIN;
 	ring = malloc(cap * m->item);
 	if (!ring)
 		return -ENOMEM;
@@ -55,12 +53,14 @@ static int grow(struct mailbox *m)
 	return 0;
 }
 
-int mailbox_post(struct mailbox *m, const void *message)
+int mailbox_post(struct mailbox *m, const void *message, size_t spare)
 {
 	DL_HOLD(&m->lock);
 
 	if (m->closed)
 		return -ESHUTDOWN;
+	if (m->count + spare >= m->limit)
+		return -EAGAIN;
 	if (m->count == m->cap) {
 		int r = grow(m);
 

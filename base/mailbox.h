@@ -12,8 +12,10 @@ struct mailbox;
 int mailbox_new(size_t item, size_t limit, struct mailbox **ret) DL_MUST_CHECK;
 void mailbox_free(struct mailbox *m);  /* NULL is fine; what waits is dropped */
 
-/* Copy *message in.  -EAGAIN: full, nothing posted (only when limit is reached); -ENOMEM. */
-int mailbox_post(struct mailbox *m, const void *message) DL_MUST_CHECK;
+/* Copy *message in.  spare: messages for which there must still be room afterwards, so that
+ * what may be lost leaves room for what must not.  -EAGAIN: there is not, nothing posted;
+ * -ESHUTDOWN: closed; -ENOMEM. */
+int mailbox_post(struct mailbox *m, const void *message, size_t spare) DL_MUST_CHECK;
 
 /* Move up to max waiting messages to at; wait for the first until deadline (clock_now();
  * UINT64_MAX: for ever; 0: do not wait).  Returns how many; 0: deadline, or closed and empty.

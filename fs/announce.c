@@ -83,7 +83,7 @@ void announce_reply(struct announce *a, sample_id id)
 
 	/* Lost only without memory or beyond 2^24 waiting ones: such a sample stays in memory
 	 * until it is looked up again. */
-	int lost = mailbox_post(a->replies, &r);
+	int lost = mailbox_post(a->replies, &r, 0);
 
 	(void)lost;
 }

@@ -8,17 +8,15 @@
 #define BLOCK_MAX MiB
 #define BLOCK_MIN (128 * KiB)
 
+/* What must not be lost always finds room: it is about what is in flight, which is far less than
+ * what the rest leaves free.  After the planner has gone nobody needs to be told. */
 void tell(struct engine *e, struct fact fact)
 {
-	/* Full is impossible for what must not be lost: opens leave half of the mailbox free, and
-	 * of the rest only what is in flight has no other bound.  After the planner has gone
-	 * nobody needs to be told. */
-	int r = mailbox_post(e->facts, &fact);
 	bool may_be_lost = fact.kind <= FACT_SHORT;
+	int r = mailbox_post(e->facts, &fact, may_be_lost ? FACTS_SURE : 0);
 
 	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM || (r == -EAGAIN && may_be_lost));
 	(void)r;
-	(void)may_be_lost;
 }
 
 void ask(struct engine *e, struct ask *a)
@@ -26,7 +24,7 @@ void ask(struct engine *e, struct ask *a)
 	struct fact f = { .kind = FACT_ASK, .ask = a };
 
 	a->answered = false;
-	if (mailbox_post(e->facts, &f) < 0)
+	if (mailbox_post(e->facts, &f, 0) < 0)
 		return;
 	DL_HOLD(&e->asking);
 	while (!a->answered)
@@ -160,21 +158,15 @@ void engine_opened(struct engine *e, sample_id id, uint32_t pid)
 {
 	struct fact f = { .kind = FACT_OPEN, .id = id, .number = pid, .time = clock_now() };
 
-	if (e->opens_waiting >= OPENS_WAITING_MAX) {
+	if (mailbox_post(e->facts, &f, FACTS_MAX / 2) == -EAGAIN)
 		engine_overflow(e);
-		return;
-	}
-	e->opens_waiting++;
-	if (mailbox_post(e->facts, &f) < 0)
-		e->opens_waiting--;
 }
 
 void engine_overflow(struct engine *e)
 {
 	stats_add(&e->options.stats->watch_overflows, 1);
 	e->opens_lost = true;
-	if (e->opens_waiting < OPENS_WAITING_MAX)       /* else the planner is awake anyway */
-		tell(e, (struct fact){ .kind = FACT_OVERFLOW });
+	tell(e, (struct fact){ .kind = FACT_OVERFLOW });
 }
 
 void engine_known(struct engine *e, sample_id id)

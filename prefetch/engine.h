@@ -76,9 +76,9 @@ int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w
 void engine_read_to_end(struct engine *e, struct block b);
 
 /* --- Orders --------------------------------------------------------------------------- */
-/* Follow this spec from now on.  May read files and wait for the scan: not for a request
- * thread.  `mountpoint` is taken off the paths of a list file.  -EINVAL and others with a
- * sentence in reterr, and nothing has changed.
+/* Follow this spec from now on.  May read files: not for a request thread.  `mountpoint` is
+ * taken off the paths of a list file.  -EAGAIN: the scan is not complete yet; -EINVAL and
+ * others; each with a sentence in reterr, and nothing has changed.
  */
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 	DL_MUST_CHECK;

@@ -12,7 +12,7 @@
 #include "prefetch/judge.h"
 
 #define FACTS_MAX (1u << 20)
-#define OPENS_WAITING_MAX (FACTS_MAX / 2)      /* the rest is for facts that must not be lost */
+#define FACTS_SURE (FACTS_MAX / 8)     /* room for those that must not be lost */
 #define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
 
 enum fact_kind {
@@ -50,7 +50,6 @@ struct engine {
 	uint64_t room, reserve, whole, block_size;
 	struct finder *finder;
 	pthread_t thread;
-	_Atomic uint32_t opens_waiting;
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
 	_Atomic uint32_t pushing;      /* sink jobs out */
 	_Atomic bool stopping;

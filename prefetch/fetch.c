@@ -151,16 +151,13 @@ void push_done(struct engine *e, const struct fact *f)
 		dropped(e, f->id);
 		return;
 	}
-	before = flags_clear(&e->flags, f->id, FLAG_PUSHING);
+	before = flags_clear(&e->flags, f->id, FLAG_PUSHING | FLAG_KNOWN);
 	if (f->result == 0) {
-		flags_set(&e->flags, f->id, FLAG_PAGE_CACHE);
+		flags_set(&e->flags, f->id, FLAG_PAGE_CACHE | FLAG_KNOWN);
 		flags_clear(&e->flags, f->id, FLAG_MEMORY);
 		store_drop(e->store, (struct block){ f->id, 0 });
-	} else if (f->result == -ENOENT) {
-		if (before & FLAG_KNOWN_ANEW)
-			push(e, f->id);
-		else
-			flags_clear(&e->flags, f->id, FLAG_KNOWN);
+	} else if (f->result == -ENOENT && before & FLAG_KNOWN_ANEW) {
+		push(e, f->id);
 	}
 	if (before & FLAG_DROP)
 		drop_planned(e, f->id);

@@ -13,6 +13,8 @@ enum {
 	FLAG_PAGE_CACHE = 8,           /* pushed */
 	FLAG_DROP = 16,                /* to be dropped as soon as it is pushed */
 	FLAG_KNOWN_ANEW = 32,          /* became known while it was being pushed */
+	/* KNOWN and PUSHING are cleared in one step when a push ends: whoever tells meanwhile
+	 * that it is known sees either both, and is heard, or neither. */
 };
 
 #define FLAGS_CHUNK (1u << 16)

@@ -41,7 +41,6 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 
-	e->opens_waiting--;
 	judge_open(&e->judge, f->id, memory, f->time);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
 	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));

@@ -3,6 +3,8 @@
 
 #include "prefetch/plan/plan_internal.h"
 
+#define FAILURES_MAX 3                 /* then it is left to its reader, who gets the error */
+
 static size_t place(const struct plan *p, sample_id id)
 {
 	return (size_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - p->table_bits));
@@ -148,14 +150,16 @@ void held_change(struct plan *p, struct held *h, enum held_state state, enum hel
 		link_append(list, &h->in);
 }
 
-void held_await(struct plan *p, struct held *h, struct link *list, uint64_t not_before)
+void held_await(struct plan *p, struct held *h, uint64_t not_before)
 {
 	held_change(p, h, HELD_WAIT, ROLE_LEAD);
 	h->stamp = not_before;
-	if (list == &p->retry && not_before == 0)
-		link_push(list, &h->in);       /* the list is in order of time */
+	if (h->failures == FAILURES_MAX)
+		link_append(&p->hopeless, &h->in);
+	else if (not_before == 0)
+		link_push(&p->retry, &h->in);  /* the list is in order of time */
 	else
-		link_append(list, &h->in);
+		link_append(&p->retry, &h->in);
 }
 
 void held_delete(struct plan *p, struct held *h)

@@ -20,6 +20,7 @@ int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes, s
 	link_init(&p->stale);
 	link_init(&p->doomed);
 	link_init(&p->retry);
+	link_init(&p->hopeless);
 	for (unsigned i = 0; i < PLAN_CLASSES; i++)
 		link_init(&p->kept_list[i]);
 	lead_start(p);
@@ -155,7 +156,7 @@ void plan_lost(struct plan *p, sample_id id)
 		return;
 	lead_shrink(p);
 	if (h->wants)
-		held_await(p, h, &p->retry, 0);
+		held_await(p, h, 0);
 	else
 		held_delete(p, h);
 }
@@ -176,6 +177,7 @@ void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns)
 	if (!h || h->state != HELD_FETCHING)
 		return;
 	learn_cost(p, h, cost_ns);
+	h->failures = 0;
 	held_change(p, h, HELD_READY, h->role);
 }
 
@@ -185,8 +187,9 @@ void plan_failed(struct plan *p, sample_id id, uint64_t now)
 
 	if (!h || h->state != HELD_FETCHING)
 		return;
+	h->failures++;
 	if (h->wants)
-		held_await(p, h, &p->retry, now + RETRY_NS);
+		held_await(p, h, now + RETRY_NS);
 	else
 		held_delete(p, h);
 }
@@ -198,7 +201,7 @@ void plan_dropped(struct plan *p, sample_id id)
 	if (!h || h->state != HELD_DROPPING)
 		return;
 	if (h->wants)
-		held_await(p, h, &p->retry, 0);
+		held_await(p, h, 0);
 	else
 		held_delete(p, h);
 }

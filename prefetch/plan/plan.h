@@ -79,7 +79,7 @@ void plan_used(struct plan *p, sample_id id, uint64_t now);     /* a reader open
 void plan_late(struct plan *p, sample_id id);                   /* it was not there */
 void plan_lost(struct plan *p, sample_id id);                   /* dropped by the kernel */
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);
-void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s */
+void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s, twice */
 void plan_dropped(struct plan *p, sample_id id);
 void plan_idle(struct plan *p, bool source_idle);
 void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled with no order? */

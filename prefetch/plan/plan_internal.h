@@ -55,7 +55,7 @@ enum held_role {
 };
 
 struct held {
-	struct link in;                /* READY: its role's list; WAIT: slot.todo or retry */
+	struct link in;                /* READY: its role's list; WAIT: slot.todo, retry, hopeless */
 	struct want *wants;
 	uint64_t size;
 	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */
@@ -63,6 +63,7 @@ struct held {
 	sample_id id;
 	enum held_state state;
 	enum held_role role;
+	uint8_t failures;              /* fetches in a row */
 };
 
 struct want {
@@ -101,7 +102,7 @@ struct plan {
 	uint64_t kept, spent, dropping;        /* parts of held, in bytes */
 	uint32_t fetching, ready_ahead;
 
-	struct link spent_list, stale, doomed, retry;
+	struct link spent_list, stale, doomed, retry, hopeless;
 	struct link kept_list[PLAN_CLASSES];   /* most recently used last */
 	uint64_t dear[PLAN_CLASSES];   /* ns per KiB of a fetch, smoothed; 0: not known */
 
@@ -126,7 +127,8 @@ struct held *held_new(struct plan *p, sample_id id, uint64_t size);    /* WAIT; 
 void held_delete(struct plan *p, struct held *h);                      /* it has no wants */
 /* Every change of state and role goes through these, which keep lists and sums right. */
 void held_change(struct plan *p, struct held *h, enum held_state state, enum held_role role);
-void held_await(struct plan *p, struct held *h, struct link *list, uint64_t not_before);
+/* It has no bytes, but is wanted: fetch it again, not before a time; or never, after failures. */
+void held_await(struct plan *p, struct held *h, uint64_t not_before);
 bool held_counts(const struct held *h);
 unsigned held_class(const struct held *h);
 

@@ -106,7 +106,8 @@ bool plan_check(const struct plan *p)
 	return used == p->table_used && t.held == p->held && t.kept == p->kept &&
 		t.spent == p->spent && t.dropping == p->dropping && t.fetching == p->fetching &&
 		t.ahead == p->ready_ahead && t.wants == 0 &&
-		t.waiting == list_length(&p->retry) && t.listed[ROLE_KEPT] == kept &&
+		t.waiting == list_length(&p->retry) + list_length(&p->hopeless) &&
+		t.listed[ROLE_KEPT] == kept &&
 		t.listed[ROLE_SPENT] == list_length(&p->spent_list) &&
 		t.listed[ROLE_STALE] == list_length(&p->stale) &&
 		t.listed[ROLE_DOOMED] == list_length(&p->doomed) &&

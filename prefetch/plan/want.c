@@ -49,7 +49,7 @@ void want_remove(struct plan *p, struct want *w, enum held_role after)
 	free(w);
 
 	if (h->state == HELD_WAIT && h->wants)
-		held_await(p, h, &p->retry, h->stamp);
+		held_await(p, h, h->stamp);
 	else if (h->state == HELD_WAIT)
 		held_delete(p, h);
 	else if (!h->wants && h->state != HELD_DROPPING && h->role != ROLE_DOOMED) {

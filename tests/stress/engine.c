@@ -29,7 +29,7 @@ static struct mailbox *jobs;
 
 static void take_job(struct sink *s, struct sink_job *j)
 {
-	int r = mailbox_post(jobs, &j);
+	int r = mailbox_post(jobs, &j, 0);
 
 	(void)s;
 	assert(r == 0);

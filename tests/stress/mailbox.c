@@ -26,7 +26,7 @@ static void *send_all(void *arg)
 
 	while (s->posted < EACH) {
 		struct message m = { s->id, s->posted };
-		int r = mailbox_post(s->to, &m);
+		int r = mailbox_post(s->to, &m, 0);
 
 		if (r == -ESHUTDOWN)
 			break;

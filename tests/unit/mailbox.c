@@ -13,7 +13,7 @@ static struct mailbox *with(size_t limit)
 
 static int post(struct mailbox *m, uint32_t n)
 {
-	return mailbox_post(m, &n);
+	return mailbox_post(m, &n, 0);
 }
 
 Test(mailbox, hands_out_in_order)
@@ -50,6 +50,20 @@ Test(mailbox, is_full_at_its_limit_and_not_before)
 	cr_assert_eq(mailbox_take(m, got, 100, 0), 100u);
 	cr_assert_eq(got[0], 1u);
 	cr_assert_eq(got[99], 100u, "what was refused is not there");
+	mailbox_free(m);
+}
+
+Test(mailbox, keeps_room_for_what_must_not_be_lost)
+{
+	struct mailbox *m = with(100);
+	uint32_t n = 0;
+
+	for (; n < 75; n++)
+		cr_assert_eq(mailbox_post(m, &n, 25), 0, "%u", n);
+	cr_assert_eq(mailbox_post(m, &n, 25), -EAGAIN);
+	for (; n < 100; n++)
+		cr_assert_eq(mailbox_post(m, &n, 0), 0);
+	cr_assert_eq(mailbox_post(m, &n, 0), -EAGAIN);
 	mailbox_free(m);
 }
 

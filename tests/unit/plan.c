@@ -204,6 +204,31 @@ Test(plan, a_failure_is_offered_again_after_a_second, .init = setup)
 	job_end(&j);
 }
 
+Test(plan, a_sample_that_fails_thrice_is_left_to_its_reader, .init = setup)
+{
+	struct list list = { 0 };
+	struct plan *p = plan_of(50 * SIZE, 1, 4, 1000);
+	uint64_t now = 0;
+	struct job j;
+
+	job_start(&j, &list, in_order(1000), 1);
+	plan_courses(p, &j.course, 1, 0);
+	for (int i = 0; i < 3; i++, now += CLOCK_S) {
+		cr_assert_eq(plan_next(p, now).verb, PLAN_FETCH, "attempt %d", i);
+		plan_failed(p, 0, now);
+		check(p);
+	}
+	cr_assert_eq(plan_next(p, now + CLOCK_S).verb, PLAN_IDLE);
+	cr_assert_eq(plan_wake(p), UINT64_MAX);
+	plan_courses(p, NULL, 0, now); /* another order: it is given another chance */
+	plan_courses(p, &j.course, 1, now);
+	cr_assert_eq(plan_next(p, now).verb, PLAN_FETCH);
+	plan_failed(p, 0, now);
+	check(p);
+	plan_free(p);
+	job_end(&j);
+}
+
 Test(plan, losses_shrink_the_lead_and_late_reads_deepen_it, .init = setup)
 {
 	struct list list = { 0 };
