@@ -140,8 +140,8 @@ int list_file_parse(struct bytes text, uint32_t n,
 	reterr[0] = 0;
 	error = text.len ? read_all(&r, text) : 0;
 	if (error == 0 && r.epochs.len == 0) {
-		r.line = 0;
-		error = refuse(&r, "the list names no sample");
+		snprintf(reterr, 160, "the list has no entries");
+		error = -EINVAL;
 	}
 	buf_free(&r.indices);
 	all = (struct list_epochs){ (void *)r.epochs.at, r.epochs.len / sizeof(struct sequence *) };

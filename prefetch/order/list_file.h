@@ -3,7 +3,8 @@
  * index.  "#" starts a comment line; an empty line, or a line "---", ends an epoch; CRLF is
  * fine.  All lines of a file are of one kind.
  *
- * resolve: the index of a path, or a negative errno.  Errors name the line in reterr.
+ * resolve: the index of a path, or a negative errno.  -EINVAL: reterr names the line, or says
+ * that there are no entries; -ENOMEM: it is "".  The caller owns *ret.
  * Reads bytes, not files.  Indices must be below n.
  */
 #pragma once

@@ -66,8 +66,8 @@ Test(list_file, reads_epochs)
 Test(list_file, refuses_and_names_the_line)
 {
 	static const struct { const char *why, *text, *line; } cases[] = {
-		{ "nothing", "", "" },
-		{ "only comments", "# a\n# b\n", "" },
+		{ "nothing", "", "no entries" },
+		{ "only comments", "# a\n# b\n", "no entries" },
 		{ "an index too high", "0\n10\n", "line 2:" },
 		{ "far too high", "0\n99999999999999999999\n", "line 2:" },
 		{ "negative", "0\n-1\n", "line 2:" },
