@@ -73,9 +73,9 @@ static int look_at_mounting(void)
 static int look_at_allow_other(void)
 {
 	if (geteuid() == 0)
-		return say(OK, "root may use allow_other");
+		return say(OK, "root may use allow_other; without it, others cannot read");
 	if (host_user_allow_other())
-		return say(OK, "users may use allow_other");
+		return say(OK, "users may use allow_other; without it, only who mounts can read");
 	return say(WARN, "no allow_other; write user_allow_other into /etc/fuse.conf if others "
 		   "read");
 }

@@ -19,46 +19,40 @@ struct request {
 
 /* --- What was asked for --------------------------------------------------------------- */
 
-static int refuse(const struct config_error *e)
+/* 0, or the exit code, after what config/ said of its place. */
+static int said(int error, const struct config_error *e)
 {
-	if (e->line)
-		return cli_fail(CLI_MOUNT_FAILED, "line %u, column %u: %s", e->line, e->column,
-				e->text);
-	return cli_fail(CLI_MOUNT_FAILED, "%s", e->text);
+	if (error == -ENOMEM)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return error < 0 ? cli_fail(CLI_MOUNT_FAILED, "%s", e->text) : 0;
 }
 
 static int take_options(struct request *q, const char *options)
 {
 	struct config_error e = { 0 };
-	int r = config_parse_options(q->config, options, &e);
 
-	if (r == -ENOMEM)
-		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
-	return r < 0 ? refuse(&e) : 0;
+	return said(config_parse_options(q->config, options, &e), &e);
 }
 
 static int take_file(struct request *q, const char *path)
 {
 	struct config_error e = { 0 };
-	int r = config_load(q->config, path, &e);
 
-	if (r == -ENOMEM)
-		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
-	return r < 0 ? refuse(&e) : 0;
+	return said(config_load(q->config, path, &e), &e);
 }
 
 static int take_place(struct request *q, const char *key, const char *path)
 {
 	struct config_error e = { 0 };
-	int r = config_set(q->config, key, path, &e);
 
-	return r < 0 ? refuse(&e) : 0;
+	return said(config_set(q->config, key, path, &e), &e);
 }
 
 static const struct option long_options[] = {
 	{ "config", required_argument, NULL, 'c' },
 	{ "foreground", no_argument, NULL, 'f' },
 	{ "options", required_argument, NULL, 'o' },
+	{ "verbose", no_argument, NULL, 'v' },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -71,13 +65,15 @@ static int take_arguments(struct request *q, int argc, char **argv)
 	for (int round = 0; round < 2; round++) {
 		optind = 0;
 		while (r == 0) {
-			option = getopt_long(argc, argv, "o:c:f", long_options, NULL);
+			option = getopt_long(argc, argv, "o:c:fv", long_options, NULL);
 			if (option == -1)
 				break;
 			if (option == '?')
 				return cli_bad_option(&cmd_mount, argv);
 			if (option == 'f')
 				q->foreground = true;
+			else if (option == 'v')
+				q->verbose = true;
 			else if (round == 0 && option == 'c')
 				r = take_file(q, optarg);
 			else if (round == 1 && option == 'o')
@@ -221,15 +217,25 @@ static const char *state_file(const struct config *c, struct buf *path)
 	return NULL;
 }
 
+/* To whom the mount is shown: many do not expect that even root cannot read it. */
+static const char *readers_of(const struct config *c, char text[80])
+{
+	if (c->allow_other)
+		return "all users";
+	snprintf(text, 80, "uid %u %s; -o allow_other lets others in", (unsigned)geteuid(),
+		 c->allow_root ? "and root" : "only");
+	return text;
+}
+
 static uint64_t decide_memory(const struct config *c)
 {
 	uint64_t memory = c->memory;
-	char what[64] = "as set";
+	char what[64] = "as set", text[80];
 
 	if (memory == 0)
 		memory = host_memory(what);
-	log_info("%s is shown at %s; dlfs holds at most %llu MiB (%s)", c->source, c->mountpoint,
-		 (unsigned long long)(memory / MiB), what);
+	log_info("%s is shown at %s to %s", c->source, c->mountpoint, readers_of(c, text));
+	log_info("dlfs holds at most %llu MiB (%s)", (unsigned long long)(memory / MiB), what);
 	return memory;
 }
 
@@ -268,16 +274,10 @@ static int run(const struct request *q, int ready_fd)
 	return r;
 }
 
-static void say_who_may_read(const struct config *c)
-{
-	if (!c->allow_other && !c->allow_root)
-		fprintf(stderr, "dlfs: only uid %u can read %s; -o allow_other lets others in\n",
-			(unsigned)geteuid(), c->mountpoint);
-}
-
 static int go(struct request *q)
 {
-	char text[512];
+	const struct config *c = q->config;
+	char text[512], readers[80];
 	int r, ready_fd = -1;
 
 	if (q->foreground)
@@ -291,9 +291,9 @@ static int go(struct request *q)
 	}
 	if (*text)
 		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
-	say_who_may_read(q->config);
 	if (q->verbose)
-		printf("dlfs: %s is shown at %s\n", q->config->source, q->config->mountpoint);
+		printf("dlfs: %s is shown at %s to %s\n", c->source, c->mountpoint,
+		       readers_of(c, readers));
 	return CLI_OK;
 }
 
@@ -349,11 +349,12 @@ int cmd_mount_helper(int argc, char **argv)
 
 const struct command cmd_mount = {
 	.name = "mount",
-	.usage = "SOURCE MOUNTPOINT [-o key=value,...] [-c FILE] [-f]",
+	.usage = "SOURCE MOUNTPOINT [-o key=value,...] [-c FILE] [-f] [-v]",
 	.summary = "Show a folder, ahead of its readers",
 	.help = "  -o, --options LIST  settings; words of mount(8) are accepted; allow_other,\n"
 		"                      allow_root, nonempty, no_default_permissions, fsname=\n"
 		"  -c, --config FILE   a YAML file of settings; -o wins\n"
-		"  -f, --foreground    stay, and write the log to stderr\n",
+		"  -f, --foreground    stay, and write the log to stderr\n"
+		"  -v, --verbose       say what is shown where, and who can read it\n",
 	.run = mount_command,
 };

@@ -41,6 +41,9 @@ refuses 'list nolist' src mnt -o order=list:nolist
 refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
 refuses '"--wrong"' src mnt --wrong
+refuses '"-x"' -f -x src mnt
+echo 'memory: 1' > bad.yaml
+refuses '^dlfs: bad.yaml:1:9: memory is' src mnt -c bad.yaml
 
 if [ "$(id -u)" = 0 ]; then
 	mkdir bound
@@ -55,7 +58,8 @@ if [ "$(id -u)" = 0 ]; then
 	umount mnt
 fi
 
-mount_dlfs "$work/src" "$work/mnt"
+mount_dlfs "$work/src" "$work/mnt" 2> err
+[ ! -s err ] || fail "a mount that works says $(cat err)"
 code=0; "$DLFS" mount src mnt 2> err || code=$?
 [ $code != 0 ] && grep -q 'already shows' err || fail "a second mount: $(cat err)"
 [ "$(cat mnt/file)" = 1 ] || fail "the first mount does not serve any more"
