@@ -54,8 +54,9 @@ int cli_bad_option(const struct command *c, char **argv)
 {
 	const char *word = argv[DL_MAX(optind - 1, 1)];
 
-	if (optopt && !strchr(word, optopt))
-		return cli_usage(c, "option -%c needs a value", optopt);
+	/* Of several letters in one word getopt has not come to the next word yet. */
+	if (optopt && strncmp(word, "--", 2) != 0)
+		return cli_usage(c, "option \"-%c\" is unknown, or needs a value", optopt);
 	return cli_usage(c, "option \"%s\" is unknown, or needs a value", word);
 }
 
@@ -70,6 +71,7 @@ int cli_find_mount(const char *path, char **ret)
 	r = host_mounted(real, &m);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
+	/* Not host_mount_is_dlfs(): -o subtype= may have given it another name. */
 	if (r == 0 || strncmp(m.type, "fuse", 4) != 0)
 		return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists "
 				"them", real);

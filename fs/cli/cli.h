@@ -22,7 +22,8 @@ int cli_usage(const struct command *c, const char *format, ...) DL_PRINTF(2, 3);
 /* Runs getopt_long's error case: names the option.  CLI_USAGE. */
 int cli_bad_option(const struct command *c, char **argv);
 
-/* The mount at a path that the user named: absolute, and dlfs's.  0 or an exit code (said). */
-int cli_find_mount(const char *path, char **ret);
-/* An extended attribute as a string. */
+/* The FUSE mount at a path that the user named; *ret is absolute and the caller's to free.  0, or
+ * an exit code, and the user was told why. */
+int cli_find_mount(const char *path, char **ret) DL_MUST_CHECK;
+/* An extended attribute as a string, with a NUL after it that is not counted.  -errno. */
 int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

@@ -3,11 +3,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
 #include "fs/host/host.h"
-
-static void view_freep(struct view **v) { view_free(*v); }
 
 /* A list is read by the server, which has another working directory. */
 static int absolute_spec(const char *spec, struct buf *ret)
@@ -39,8 +38,13 @@ static int say_refusal(const char *mountpoint, int error)
 
 static int tell(const char *mountpoint, const char *name, const char *value, size_t len)
 {
-	if (setxattr(mountpoint, name, value, len, 0) < 0)
+	if (setxattr(mountpoint, name, value, len, 0) == 0)
+		return CLI_OK;
+	/* A long list: the server reads on, but does not keep the caller waiting. */
+	if (errno != EINPROGRESS)
 		return say_refusal(mountpoint, errno);
+	fprintf(stderr, "dlfs: the list is still being read; `dlfs order %s` shows whether it was "
+		"taken\n", mountpoint);
 	return CLI_OK;
 }
 
@@ -75,9 +79,8 @@ static int show(const char *mountpoint)
 	dl_cleanup(view_freep) struct view *v = NULL;
 	int r = view_read(mountpoint, &v);
 
-	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
-				strerror(-r));
+	if (r != CLI_OK)
+		return r;
 	printf("%s %s epoch=%.0f position=%.0f\n", view_text(v, "order.spec"),
 	       view_text(v, "order.state"), view_number(v, "order.epoch"),
 	       view_number(v, "order.position"));
@@ -111,6 +114,7 @@ static int run(int argc, char **argv)
 {
 	dl_cleanup(dl_freep) char *mountpoint = NULL;
 	const char *epoch = NULL, *file = NULL;
+	uint64_t number;
 	int option, r;
 
 	opterr = optind = 0;
@@ -119,11 +123,13 @@ static int run(int argc, char **argv)
 			return cli_bad_option(&cmd_order, argv);
 		if (option == 'e')
 			epoch = optarg;
-		else if (option == 'n' || !file)
+		else
 			file = option == 'n' ? "order.next" : "order";
 	}
 	if (argc - optind < 1 || argc - optind > 2)
 		return cli_usage(&cmd_order, "a mount point, and perhaps an order, are needed");
+	if (epoch && units_count(epoch, &number) < 0)
+		return cli_usage(&cmd_order, "--epoch takes a whole number, not \"%s\"", epoch);
 	if (file && (epoch || argc - optind == 2))
 		return cli_usage(&cmd_order, "--list and --next only show");
 	r = cli_find_mount(argv[optind], &mountpoint);

@@ -2,20 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
 
-static void view_freep(struct view **v) { view_free(*v); }
-
-static const char *bytes_text(double n, char text[32])
+static const char *bytes_of(const struct view *v, const char *key, char text[32])
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-	unsigned u = 0;
-
-	for (; n >= 1024 && u + 1 < DL_COUNT(units); u++)
-		n /= 1024;
-	snprintf(text, 32, u == 0 ? "%.0f %s" : "%.1f %s", n, units[u]);
-	return text;
+	return units_human_size((uint64_t)view_number(v, key), text);
 }
 
 static double percent(double part, double whole)
@@ -59,13 +52,13 @@ static unsigned print_all(const struct view *v, const char *mountpoint)
 	       percent(view_number(v, "mispredicted"), opens));
 	printf("lead       %.0f samples ready, %.0f aimed at\n", view_number(v, "lead"),
 	       view_number(v, "lead_target"));
-	printf("memory     %s of %s\n", bytes_text(view_number(v, "memory_bytes"), a),
-	       bytes_text(view_number(v, "memory_limit"), b));
+	printf("memory     %s of %s\n", bytes_of(v, "memory_bytes", a),
+	       bytes_of(v, "memory_limit", b));
 	printf("fetched    %s in %.0f fetches, %.0f failed\n",
-	       bytes_text(view_number(v, "bytes_fetched"), a), view_number(v, "fetches"),
+	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
 	       view_number(v, "fetch_errors"));
-	printf("served     %s, pushed %s\n", bytes_text(view_number(v, "bytes_served"), a),
-	       bytes_text(view_number(v, "bytes_pushed"), b));
+	printf("served     %s, pushed %s\n", bytes_of(v, "bytes_served", a),
+	       bytes_of(v, "bytes_pushed", b));
 	return 11;
 }
 
@@ -73,32 +66,23 @@ static unsigned print_all(const struct view *v, const char *mountpoint)
 
 static double grown(const struct view *now, const struct view *before, const char *key)
 {
-	return view_number(now, key) - (before ? view_number(before, key) : 0);
+	double is = view_number(now, key), was = before ? view_number(before, key) : 0;
+
+	/* Less than before: it was unmounted and mounted again. */
+	return is < was ? is : is - was;
 }
 
 static void print_line(const struct view *now, const struct view *before)
 {
-	double opens = grown(now, before, "opens");
+	double opens = grown(now, before, "opens"), fetched = grown(now, before, "bytes_fetched");
 	char a[32], b[32];
 
 	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  "
 	       "%s at %.0f\n",
 	       opens, percent(grown(now, before, "hits"), opens), grown(now, before, "late"),
-	       view_number(now, "lead"), bytes_text(grown(now, before, "bytes_fetched"), a),
-	       bytes_text(view_number(now, "memory_bytes"), b), view_text(now, "order.spec"),
+	       view_number(now, "lead"), units_human_size((uint64_t)fetched, a),
+	       bytes_of(now, "memory_bytes", b), view_text(now, "order.spec"),
 	       view_number(now, "order.position"));
-}
-
-static int read_or_say(const char *mountpoint, struct view **ret)
-{
-	int r = view_read(mountpoint, ret);
-
-	if (r == -EINVAL)
-		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
-	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
-				strerror(-r));
-	return CLI_OK;
 }
 
 static int watch(const char *mountpoint)
@@ -111,7 +95,7 @@ static int watch(const char *mountpoint)
 	for (;;) {
 		struct view *now = NULL;
 
-		r = read_or_say(mountpoint, &now);
+		r = view_read(mountpoint, &now);
 		if (r != CLI_OK)
 			return r;
 		if (terminal && lines)
@@ -131,7 +115,7 @@ static int watch(const char *mountpoint)
 static int show(const char *mountpoint, bool json)
 {
 	dl_cleanup(view_freep) struct view *v = NULL;
-	int r = read_or_say(mountpoint, &v);
+	int r = view_read(mountpoint, &v);
 
 	if (r != CLI_OK)
 		return r;

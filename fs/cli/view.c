@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs/cli/cli.h"
 #include "fs/host/host.h"
 
 struct view {
@@ -11,9 +12,7 @@ struct view {
 	struct json_object *root;
 };
 
-static void view_freep(struct view **v) { view_free(*v); }
-
-int view_read(const char *mountpoint, struct view **ret)
+static int parse(const char *mountpoint, struct view **ret)
 {
 	dl_cleanup(view_freep) struct view *v = calloc(1, sizeof(*v));
 	dl_cleanup(dl_freep) char *path = NULL;
@@ -29,6 +28,21 @@ int view_read(const char *mountpoint, struct view **ret)
 		return -EINVAL;
 	*ret = DL_TAKE(v);
 	return 0;
+}
+
+int view_read(const char *mountpoint, struct view **ret)
+{
+	int r = parse(mountpoint, ret);
+
+	if (r == 0)
+		return CLI_OK;
+	if (r == -ENOENT)
+		return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists "
+				"them", mountpoint);
+	if (r == -EINVAL)
+		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
+	return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
+			strerror(-r));
 }
 
 void view_free(struct view *v)
