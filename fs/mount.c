@@ -154,11 +154,15 @@ static int note_minor(struct mount *m, char reterr[256])
 	char name[MOUNT_MARKER_SIZE];
 	int r = host_mount_of(m->mountpoint, &found);
 
-	if (r < 0 || strcmp(found.mountpoint, m->mountpoint) != 0)
+	/* None at all: in a chroot that lies in no mount of its own. */
+	if (r != 1 || strcmp(found.mountpoint, m->mountpoint) != 0)
 		return refuse(reterr, r < 0 ? r : -ENOENT, "%.150s was mounted and is gone again",
 			      m->mountpoint);
 	m->minor = found.minor;
 	m->marker = memfd_create(mount_marker(m->minor, name), MFD_CLOEXEC);
+	if (m->marker < 0)             /* `dlfs umount` would not find us */
+		return refuse(reterr, -errno, "no memory or descriptor is left: %s",
+			      strerror(errno));
 	return 0;
 }
 
@@ -208,7 +212,7 @@ void mount_detach(struct mount *m)
 	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
 	int r = 0;
 
-	if (m->detached)
+	if (!m || m->detached)
 		return;
 	m->detached = true;
 	if (host_mount_of(m->mountpoint, &found) == 1 && found.minor == m->minor &&

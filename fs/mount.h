@@ -2,16 +2,20 @@
  *
  * Each process that has a mount holds an unlinked file called mount_marker() of it, so that
  * others find the processes of a mount without asking the mount.
+ *
+ * Thread-safety: none; mount_abort() and mount_marker() on any thread.  While mount_open() runs,
+ * stderr leads elsewhere.
  */
 #pragma once
 #include "config/config.h"
 
 struct mount;
-/* Mount at c->mountpoint (absolute).  Failure: a sentence with the cure in reterr. */
+/* Mount at c->mountpoint (absolute).  -errno: nothing is mounted, and reterr has a sentence with
+ * the cure. */
 int mount_open(const struct config *c, struct mount **ret, char reterr[256]) DL_MUST_CHECK;
 int mount_fd(const struct mount *m);
 /* Nobody can enter any more; whoever is inside is still served.  If it is already gone, or
- * another mount lies there now, nothing happens. */
+ * another mount lies there now, nothing happens.  NULL is fine. */
 void mount_detach(struct mount *m);
 /* End the connection: every request that waits in the kernel fails, every thread of a server
  * that waits for the kernel comes back.  For servers that cannot be killed. */

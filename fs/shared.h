@@ -13,7 +13,6 @@ struct shared {
 	struct stats stats;                    /* server: counters */
 	_Atomic int server_pid;                /* supervisor */
 	_Atomic bool answering;                /* server: INIT was answered */
-	_Atomic bool leaving;                  /* anyone: unmount was asked for */
 	_Atomic uint32_t init_len;             /* server: the kernel's INIT, for the next one */
 	uint8_t init[SHARED_INIT_MAX];
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
@@ -21,7 +20,9 @@ struct shared {
 	char error[256];                       /* server: why the start failed, for the parent */
 };
 
-int shared_new(struct shared **ret) DL_MUST_CHECK;
-void shared_free(struct shared *s);
+int shared_new(struct shared **ret) DL_MUST_CHECK;      /* zeroes; -ENOMEM */
+void shared_free(struct shared *s);    /* NULL is fine; other processes keep theirs */
+/* The order that was told last, "" for none.  On the errand thread only: what shared_spec() gave
+ * is written over by the next but one. */
 void shared_set_spec(struct shared *s, const char *spec);
 const char *shared_spec(const struct shared *s);

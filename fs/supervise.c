@@ -28,7 +28,6 @@ struct supervisor {
 	sigset_t signals, outside;     /* ours; the mask from before */
 	uint64_t deaths[DEATHS_MAX];   /* times of the last ones, in a circle */
 	unsigned death_count;
-	bool answered;
 };
 
 /* --- What happens --------------------------------------------------------------------- */
@@ -68,7 +67,6 @@ static void say_ready(struct supervisor *s)
 		raise(SIGTERM);
 	dl_closep(&s->ready_fd);
 	s->ready_fd = -1;
-	s->answered = true;
 }
 
 static void say_error(struct supervisor *s, const char *text)
@@ -189,7 +187,6 @@ static bool wait_for_server(struct supervisor *s, uint64_t patience)
 
 static void leave(struct supervisor *s)
 {
-	s->shared->leaving = true;
 	mount_detach(s->mount);
 	if (s->server == 0)
 		return;
@@ -249,33 +246,43 @@ static void prepare_signals(struct supervisor *s)
 	sigdelset(&s->outside, SIGCHLD);
 }
 
-/* Until the first answer: 0, or an exit code + 1 that ends everything. */
-static int wait_for_answer(struct supervisor *s)
+static int fail_slow_start(struct supervisor *s, const char *text)
+{
+	leave(s);
+	say_error(s, text);
+	return EXIT_FAILED;
+}
+
+/* Until the first answer.  False: all has ended, with this exit code. */
+static bool wait_for_answer(struct supervisor *s, int *ret_code)
 {
 	uint64_t deadline = clock_now() + START_DEADLINE;
 	int status;
 
 	while (!s->shared->answering) {
-		if (reap(s, &status))
-			return fail_start(s, status) + 1;
+		if (reap(s, &status)) {
+			*ret_code = fail_start(s, status);
+			return false;
+		}
 		if (wants_us_to_leave(next_signal(s, clock_now() + LOOK_AGAIN))) {
 			/* It may answer already, and only we did not look yet. */
 			if (s->shared->answering && s->ready_fd < 0) {
 				leave(s);
-				return 1;
+				*ret_code = 0;
+				return false;
 			}
-			leave(s);
-			say_error(s, "stopped by a signal before the mount answered");
-			return EXIT_FAILED + 1;
+			*ret_code = fail_slow_start(s, "stopped by a signal before the mount "
+						    "answered");
+			return false;
 		}
 		if (clock_now() > deadline) {
-			leave(s);
-			say_error(s, "the serving process did not answer within 60 s");
-			return EXIT_FAILED + 1;
+			*ret_code = fail_slow_start(s, "the serving process did not answer within "
+						    "60 s");
+			return false;
 		}
 	}
 	say_ready(s);
-	return 0;
+	return true;
 }
 
 static int watch_over(struct supervisor *s)
@@ -313,8 +320,8 @@ int supervise_run(struct serve_options *options, struct mount *mount, int ready_
 		mount_close(s.mount);
 		return EXIT_FAILED;
 	}
-	r = wait_for_answer(&s);
-	r = r > 0 ? r - 1 : watch_over(&s);
+	if (wait_for_answer(&s, &r))
+		r = watch_over(&s);
 	mount_close(s.mount);
 	return r;
 }
