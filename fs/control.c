@@ -10,7 +10,7 @@
 #include "fs/report.h"
 
 #define KEEP 16                        /* texts of a file that are remembered */
-#define KEEP_BYTES (32 * MiB)          /* and in all, but for the newest two of each */
+#define KEEP_BYTES (32 * MiB)          /* and of these together, but for the newest two */
 #define SERIAL_SHIFT 8
 
 static int text_order(struct serve *s, struct buf *ret)

@@ -36,6 +36,7 @@ static bool add(struct listing_reply *l, const char *name, const struct attr *a,
 	return true;
 }
 
+/* 1: go on; 0: no more fits. */
 static int add_dots(struct listing_reply *l, fuse_ino_t ino, off_t *off)
 {
 	struct serve *s = l->s;
@@ -80,11 +81,10 @@ static int add_entries(struct listing_reply *l, fuse_ino_t ino, off_t off)
 
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, bool plus)
 {
-	struct serve *s = fuse_req_userdata(req);
+	struct serve *s = serve_of(req);
 	struct listing_reply l = { .req = req, .s = s, .plus = plus, .size = size };
 	int r;
 
-	stats_add(&s->stats->requests, 1);
 	l.at = malloc(size);
 	r = l.at ? add_dots(&l, ino, &off) : -ENOMEM;
 	if (r > 0)

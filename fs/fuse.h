@@ -9,6 +9,15 @@
 
 extern const struct fuse_lowlevel_ops serve_ops;
 
+/* Begins every handler: who serves the request, which is counted. */
+static inline struct serve *serve_of(fuse_req_t req)
+{
+	struct serve *s = fuse_req_userdata(req);
+
+	stats_add(&s->stats->requests, 1);
+	return s;
+}
+
 /* A manifest's attributes as the kernel wants them. */
 void fill_stat(const struct attr *a, struct stat *ret);
 /* ops.c ← dir.c, read.c */

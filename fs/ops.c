@@ -11,14 +11,6 @@
 
 #define NS INT64_C(1000000000)
 
-static struct serve *serve_of(fuse_req_t req)
-{
-	struct serve *s = fuse_req_userdata(req);
-
-	stats_add(&s->stats->requests, 1);
-	return s;
-}
-
 static struct timespec time_of(int64_t ns)
 {
 	struct timespec t = { .tv_sec = ns / NS, .tv_nsec = ns % NS };

@@ -14,7 +14,6 @@ struct parked {
 	uint64_t offset;               /* of the next byte to answer */
 	size_t left;
 	struct buf bytes;              /* gathered so far, when one block was not enough */
-	struct block block;            /* that is waited for */
 	uint64_t since;
 	uint32_t pid;
 };
@@ -94,13 +93,14 @@ static void go_on(struct parked *p)
 {
 	struct engine *engine = p->serve->engine;
 	struct entry *e;
+	struct block b;
 	uint64_t start;
 	int r;
 
 	do {
-		p->block = engine_block(engine, p->id, p->offset, &start);
+		b = engine_block(engine, p->id, p->offset, &start);
 		p->since = clock_now();
-		r = engine_read(engine, p->block, p->pid, &p->waiter, &e);
+		r = engine_read(engine, b, p->pid, &p->waiter, &e);
 		if (r == 0)
 			return;                /* parked: on_wake() has it, or had it already */
 		if (r < 0) {
@@ -123,12 +123,11 @@ static void read_control(fuse_req_t req, struct serve *s, fuse_ino_t ino, size_t
 
 void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
-	struct serve *s = fuse_req_userdata(req);
+	struct serve *s = serve_of(req);
 	struct parked *p;
 	uint64_t file;
 
 	(void)fi;
-	stats_add(&s->stats->requests, 1);
 	if (control_is(ino)) {
 		read_control(req, s, ino, size, off);
 		return;

@@ -8,12 +8,9 @@
 
 #define PREFIX "user.dlfs."
 
-static struct serve *serve_of(fuse_req_t req)
+static bool is_ours(const char *name)
 {
-	struct serve *s = fuse_req_userdata(req);
-
-	stats_add(&s->stats->requests, 1);
-	return s;
+	return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 }
 
 /* size 0 asks how much there is. */
@@ -131,21 +128,20 @@ void xattr_get(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
 	struct serve *s = serve_of(req);
 	dl_cleanup(buf_free) struct buf value = BUF_EMPTY;
-	const char *what = name + strlen(PREFIX);
+	const char *what;
 	int r;
 
 	stats_add(&s->stats->xattr_requests, 1);
-	if (strncmp(name, "user.", strlen("user.")) != 0)
-		r = -EOPNOTSUPP;
-	else if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || control_is(ino))
-		r = -ENODATA;
-	else if (ino == NODE_ROOT && strcmp(what, "refresh") == 0) {
+	if (!is_ours(name) || control_is(ino)) {
+		fuse_reply_err(req, strncmp(name, "user.", 5) == 0 ? ENODATA : EOPNOTSUPP);
+		return;
+	}
+	what = name + strlen(PREFIX);
+	if (ino == NODE_ROOT && strcmp(what, "refresh") == 0) {
 		get_refresh(req, s, size);
 		return;
-	} else if (ino == NODE_ROOT)
-		r = get_root(s, what, &value);
-	else
-		r = get_file(s, ino, what, &value);
+	}
+	r = ino == NODE_ROOT ? get_root(s, what, &value) : get_file(s, ino, what, &value);
 	reply_buf(req, size, r, &value);
 }
 
@@ -161,25 +157,13 @@ void xattr_list(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 /* --- Telling --------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	int (*run)(struct serve *s, const char *value);
-} commands[] = {
-	{ PREFIX "order", command_order },
-	{ PREFIX "epoch", command_epoch },
-};
-
 static int run_command(struct serve *s, const char *name, const char *value)
 {
-	for (size_t i = 0; i < DL_COUNT(commands); i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(s, value);
+	if (strcmp(name, PREFIX "order") == 0)
+		return command_order(s, value);
+	if (strcmp(name, PREFIX "epoch") == 0)
+		return command_epoch(s, value);
 	return strcmp(name, PREFIX "refresh") == 0 ? command_refresh(s) : -EROFS;
-}
-
-static bool is_command(const char *name)
-{
-	return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 }
 
 void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -191,7 +175,7 @@ void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *val
 	int r = -EROFS;
 
 	(void)flags;
-	if (ino == NODE_ROOT && is_command(name)) {
+	if (ino == NODE_ROOT && is_ours(name)) {
 		text = strndup(value, size);
 		if (uid != 0 && uid != getuid())
 			r = -EPERM;
