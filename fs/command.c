@@ -85,8 +85,13 @@ void commands_stop(struct commands *c)
 	free(c);
 }
 
-static void set_error(struct commands *c, const char *text)
+void command_note(struct serve *s, const char *spec, int error, const char *why)
 {
+	const char *text = error == 0 ? "" : *why ? why : strerror(-error);
+	struct commands *c = commands_of(s);
+
+	if (error < 0 && !s->stopping)
+		log_warning("order %s was refused: %s", spec, text);
 	DL_HOLD(&c->lock);
 	snprintf(c->error, sizeof(c->error), "%s", text);
 }
@@ -126,16 +131,14 @@ static void run_order(struct errand *errand, struct serve *s)
 {
 	struct order_errand *o = dl_container_of(errand, struct order_errand, errand);
 	struct commands *c = o->commands;
-	char why[160] = "the mount is going away";
+	char why[160] = "";
 	int r = -ESHUTDOWN;
 
 	if (!s->stopping)
 		r = engine_order(s->engine, o->spec, s->options->mountpoint, why);
-	if (r < 0)
-		log_warning("order %s was refused: %s", o->spec, why[0] ? why : strerror(-r));
-	else
+	if (r == 0)
 		shared_set_spec(s->options->shared, o->spec);
-	set_error(c, r < 0 ? (why[0] ? why : strerror(-r)) : "");
+	command_note(s, o->spec, r, why);
 	dl_lock_take(&c->lock);
 	o->result = r;
 	o->answered = true;
@@ -155,21 +158,19 @@ static int await_order(struct commands *c, const struct order_errand *o, bool ha
 	return o->result;
 }
 
-void command_note(struct serve *s, const char *why)
-{
-	set_error(commands_of(s), why);
-}
-
 /* Errors in the text itself are told at once, however busy the errands are. */
-static int check_spec(struct commands *c, const char *spec, bool *ret_has_file)
+static int check_spec(struct serve *s, const char *spec, bool *ret_has_file)
 {
 	struct order_spec parsed;
 	char why[160] = "";
-	int r = strlen(spec) < SHARED_SPEC_MAX ? order_parse(spec, &parsed, why) : -EINVAL;
+	int r = -EINVAL;
 
+	if (strlen(spec) >= SHARED_SPEC_MAX)
+		snprintf(why, sizeof(why), "longer than %d bytes", SHARED_SPEC_MAX - 1);
+	else
+		r = order_parse(spec, &parsed, why);
 	if (r < 0) {
-		log_warning("order %s was refused: %s", spec, why);
-		set_error(c, why[0] ? why : "the order is too long");
+		command_note(s, spec, r, why);
 		return r;
 	}
 	*ret_has_file = parsed.file;
@@ -182,7 +183,7 @@ int command_order(struct serve *s, const char *spec)
 	struct commands *c = commands_of(s);
 	struct order_errand *o;
 	bool has_file;
-	int r = check_spec(c, spec, &has_file);
+	int r = check_spec(s, spec, &has_file);
 
 	if (r < 0)
 		return r;
@@ -228,7 +229,6 @@ struct refresh_errand {
 static int refresh(struct serve *s)
 {
 	const _Atomic bool *stop = errands_stopping(s->errands);
-	const char *file = s->options->state_file;
 	int r;
 
 	if (s->stopping)
@@ -242,9 +242,8 @@ static int refresh(struct serve *s)
 	if (r > 0) {
 		engine_scanned(s->engine);
 		survey_order(s);
+		survey_save(s);
 	}
-	if (r > 0 && file && manifest_save(s->manifest, file) < 0)
-		log_warning("%s: what the dataset holds could not be saved", file);
 	return r;
 }
 

@@ -25,8 +25,8 @@ int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
 /* Begin to look for changes of the source. */
 int command_refresh(struct serve *s) DL_MUST_CHECK;
 
-/* An order that nobody waits for (the configured one) was refused, or was not. */
-void command_note(struct serve *s, const char *why);
+/* What became of an order: followed (0), or refused for this reason; "": by what the error says. */
+void command_note(struct serve *s, const char *spec, int error, const char *why);
 /* Why the last order was refused; "" if it was not. */
 int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
 

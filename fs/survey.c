@@ -1,6 +1,5 @@
 #include "fs/survey.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -23,16 +22,12 @@ static const char *order_in_force(const struct serve *s)
 void survey_order(struct serve *s)
 {
 	const char *spec = order_in_force(s);
-	char why[160];
-	int r = engine_order(s->engine, spec, s->options->mountpoint, why);
+	char why[160] = "";
 
-	if (r < 0 && !why[0])
-		snprintf(why, sizeof(why), "%s", strerror(-r));
-	if (r < 0 && !s->stopping)
-		log_error("order %s was refused: %s", spec, why);
-	command_note(s, r < 0 ? why : "");
+	command_note(s, spec, engine_order(s->engine, spec, s->options->mountpoint, why), why);
 }
 
+/* Folders are numbered from 1: the highest stands for all. */
 static void watch_all_folders(struct serve *s)
 {
 	if (s->watch)
@@ -55,7 +50,7 @@ static int know_source(struct serve *s, bool *ret_saved)
 					      errands_stopping(s->errands));
 }
 
-static void save(struct serve *s)
+void survey_save(struct serve *s)
 {
 	const char *file = s->options->state_file;
 	int r = file ? manifest_save(s->manifest, file) : 0;
@@ -80,7 +75,7 @@ static void run_survey(struct errand *e, struct serve *s)
 	watch_all_folders(s);
 	survey_order(s);
 	if (!saved)
-		save(s);
+		survey_save(s);
 	else if (s->options->config->verify != VERIFY_NEVER && !s->options->replacement &&
 		 command_refresh(s) < 0)
 		log_warning("the saved manifest is not checked");

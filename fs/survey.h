@@ -1,5 +1,5 @@
 /* Getting to know the source: the saved manifest or a scan, and the order that was told.
- * Thread-safety: survey_stale on any thread; survey_order on the errand thread.
+ * Thread-safety: survey_stale on any thread; survey_order and _save on the errand thread.
  */
 #pragma once
 #include "fs/serve.h"
@@ -10,5 +10,7 @@ void survey_load(struct serve *s);
 int survey_begin(struct serve *s) DL_MUST_CHECK;
 /* Follow the order that was told last (or configured) over the dataset as it is now. */
 void survey_order(struct serve *s);
+/* Keep the manifest for the next mount; a failure is only logged. */
+void survey_save(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);
