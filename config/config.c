@@ -44,7 +44,7 @@ bool param_takes_auto(const struct param *p)
 	return p->kind != PARAM_STRING && p->kind != PARAM_CHOICE && strcmp(p->def, "auto") == 0;
 }
 
-static int set_string(char **at, const char *value)
+int param_set_string(char **at, const char *value)
 {
 	char *copy = strdup(value);
 
@@ -121,7 +121,7 @@ int param_set(struct config *c, const struct param *p, const char *value,
 		return param_refuse(reterr, "%s is longer than %d bytes", p->key,
 				    PARAM_TEXT_MAX - 1);
 	if (p->kind == PARAM_STRING)
-		return set_string(field(c, p), value);
+		return param_set_string(field(c, p), value);
 	if (p->kind == PARAM_CHOICE)
 		return set_choice(field(c, p), p, value, reterr);
 	return set_number(field(c, p), p, value, reterr);
@@ -217,11 +217,12 @@ static int copy_strings(struct config *copy, const struct config *c)
 
 	for (size_t i = 0; i < param_count && r == 0; i++)
 		if (params[i].kind == PARAM_STRING)
-			r = set_string(field(copy, &params[i]), *(char **)field(c, &params[i]));
+			r = param_set_string(field(copy, &params[i]),
+					     *(char **)field(c, &params[i]));
 	if (r == 0 && c->fsname)
-		r = set_string(&copy->fsname, c->fsname);
+		r = param_set_string(&copy->fsname, c->fsname);
 	if (r == 0 && c->subtype)
-		r = set_string(&copy->subtype, c->subtype);
+		r = param_set_string(&copy->subtype, c->subtype);
 	return r;
 }
 

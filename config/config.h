@@ -1,5 +1,7 @@
 /* The whole configuration, parsed and checked.  A struct config that exists is valid: no
  * code outside config/ ever checks a range again.
+ *
+ * Thread-safety: none while it is changed; read by all afterwards.
  */
 #pragma once
 #include "base/buf.h"
@@ -31,15 +33,18 @@ void config_free(struct config *c);    /* NULL is fine */
  * unchanged.  -EINVAL, -ENOMEM. */
 int config_parse_yaml(struct config *c, struct bytes yaml, struct config_error *reterr)
 	DL_MUST_CHECK;
-/* Reads the file; *reterr.text names it. */
+/* Reads the file.  As config_parse_yaml(), and the error of reading it (-ENOENT, …).  reterr->text
+ * says all: "FILE:LINE:COLUMN: what would be right". */
 int config_load(struct config *c, const char *path, struct config_error *reterr) DL_MUST_CHECK;
 /* "memory=8MiB,order=list:a\,b,allow_other,_netdev": words of mount(8) and systemd that are
  * not for us (ro, rw, nofail, _netdev, noauto, user, defaults, x-…, comment=…, nosuid, …) are
  * dropped.  Line and column stay 0. */
 int config_parse_options(struct config *c, const char *options, struct config_error *reterr)
 	DL_MUST_CHECK;
+/* One setting; -EINVAL, -ENOMEM (without a text). */
 int config_set(struct config *c, const char *key, const char *value, struct config_error *reterr)
 	DL_MUST_CHECK;
+/* What is in force, as a file that config_load() takes. */
 int config_print_yaml(const struct config *c, struct buf *ret) DL_MUST_CHECK;
 
 /* Generated pages: the option list of --help (plain text), REFERENCE.md, dlfs.yaml(5) (mdoc). */

@@ -49,16 +49,7 @@ static bool set_flag(struct config *c, const char *word)
 
 static int set_name(char **at, const char *key, const char *value, struct config_error *reterr)
 {
-	char *copy;
-
-	if (!*value)
-		return param_refuse(reterr, "%s= needs a name", key);
-	copy = strdup(value);
-	if (!copy)
-		return -ENOMEM;
-	free(*at);
-	*at = copy;
-	return 0;
+	return *value ? param_set_string(at, value) : param_refuse(reterr, "%s= needs a name", key);
 }
 
 static int set_pair(struct config *c, const char *key, const char *value,

@@ -22,6 +22,8 @@ const struct param *param_find(const char *key);           /* NULL: there is non
 bool param_takes_auto(const struct param *p);
 int param_set(struct config *c, const struct param *p, const char *value,
 	      struct config_error *reterr) DL_MUST_CHECK;
+/* Put a copy of value in the place of *at; -ENOMEM: nothing has changed. */
+int param_set_string(char **at, const char *value) DL_MUST_CHECK;
 /* Always -EINVAL, with a text that names the nearest known key, if one is near. */
 int param_unknown(const char *key, struct config_error *reterr) DL_MUST_CHECK;
 /* Always -EINVAL; leaves line and column as they are. */

@@ -89,37 +89,30 @@ static const char *skip_blanks(const char *text)
 	return text + strspn(text, " ");
 }
 
-int units_size(const char *text, uint64_t *ret)
+/* A number and the name of a unit. */
+static int measure(const char *text, const struct unit *units, size_t count, uint64_t *ret)
 {
 	const struct unit *u;
 	struct decimal d;
 	bool too_large;
 
 	text = read_decimal(text, &d, &too_large);
-	if (!text)
-		return -EINVAL;
-	text = skip_blanks(text);
-	u = find(sizes, DL_COUNT(sizes), text);
-	if (!u)
-		u = find(more_sizes, DL_COUNT(more_sizes), text);
+	u = text ? find(units, count, skip_blanks(text)) : NULL;
 	if (!u || (u->times == 1 && d.part != 0))
 		return -EINVAL;
 	return too_large ? -ERANGE : scale(d, u->times, ret);
 }
 
+int units_size(const char *text, uint64_t *ret)
+{
+	int r = measure(text, sizes, DL_COUNT(sizes), ret);
+
+	return r == -EINVAL ? measure(text, more_sizes, DL_COUNT(more_sizes), ret) : r;
+}
+
 int units_time(const char *text, uint64_t *ret_ns)
 {
-	const struct unit *u;
-	struct decimal d;
-	bool too_large;
-
-	text = read_decimal(text, &d, &too_large);
-	if (!text)
-		return -EINVAL;
-	u = find(times, DL_COUNT(times), skip_blanks(text));
-	if (!u)
-		return -EINVAL;
-	return too_large ? -ERANGE : scale(d, u->times, ret_ns);
+	return measure(text, times, DL_COUNT(times), ret_ns);
 }
 
 int units_count(const char *text, uint64_t *ret)
