@@ -5,6 +5,7 @@
  * block.
  *
  *     manifest.writer → store.lock → source.lock → mailbox.lock → log
+ *     commands.lock → errands.lock → log
  */
 #pragma once
 #include <assert.h>

@@ -1,8 +1,8 @@
 /* One line, one level.  Only edges log: fs/, the engine, commands; libraries return errors.
  *
  * A line goes to stderr as "dlfs: text" while a command runs in the foreground, and to
- * syslog (or the given file) once the process is a daemon.  Control characters in the text
- * are escaped, so a file name cannot forge a line.
+ * syslog once the process is a daemon.  Control characters in the text are escaped, so a file
+ * name cannot forge a line.  Of a longer text the first 2047 bytes are kept.
  *
  * Thread-safety: every call, on any thread.  Never fails, never blocks for long.
  */
