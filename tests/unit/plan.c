@@ -3,67 +3,57 @@
 
 Test(plan, fetches_the_lead_in_order_of_need, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(100 * SIZE, 10, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 10, 4, 1000), in_order(1000));
 	sample_id got[32];
-	struct job j;
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	cr_assert_eq(run(p, 0, got, 32), 10);
 	for (unsigned i = 0; i < 10; i++)
 		cr_assert_eq(got[i], i);
-	job_open(&j, 0);
-	job_open(&j, 1);
+	job_open(&sc.j, 0);
+	job_open(&sc.j, 1);
 	plan_used(p, 0, 1);
 	plan_used(p, 1, 1);
-	plan_courses(p, &j.course, 1, 1);
+	scene_tell(&sc, 1);
 	cr_assert_eq(run(p, 1, got, 32), 2);
 	cr_assert_eq(got[0], 10);
 	cr_assert_eq(plan_report(p).ready_ahead, 10);
-	plan_free(p);
-	job_end(&j);
-	cr_assert_eq(list.refs, 0, "the plan keeps a list");
+	scene_end(&sc);
 }
 
 Test(plan, never_has_more_fetches_out_than_twice_the_depth, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(100 * SIZE, 50, 3, 1000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 50, 3, 1000), in_order(1000));
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	for (unsigned i = 0; i < 6; i++)
 		cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE);
 	plan_fetched(p, 0, 1);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH);
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 static void leave_out(uint64_t room, uint64_t whole)
 {
 	struct plan_limits limits = { .room = room, .whole = whole, .lead = 6, .depth = 4 };
-	struct list list = { 0 };
-	struct plan *p = plan_of(200 * SIZE, 6, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(200 * SIZE, 6, 4, 1000), in_order(1000));
 	sample_id got[8];
-	struct job j;
 
 	sizes[0] = UINT64_MAX;                 /* no such sample */
 	sizes[1] = 0;
 	sizes[2] = 11 * SIZE;
 	plan_limits_changed(p, &limits);
-	job_start(&j, &list, in_order(1000), 1);
-	job_open(&j, 4);                       /* read already */
-	plan_courses(p, &j.course, 1, 0);
+	job_open(&sc.j, 4);                    /* read already */
+	scene_tell(&sc, 0);
 	cr_assert_geq(run(p, 0, got, 8), 2);
 	cr_assert_eq(got[0], 3);
 	cr_assert_eq(got[1], 5);
 	cr_assert_not(plan_held(p, 4));
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, leaves_out_what_cannot_be_planned, .init = setup)
@@ -74,31 +64,27 @@ Test(plan, leaves_out_what_cannot_be_planned, .init = setup)
 
 Test(plan, runs_on_into_the_next_epoch, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(100 * SIZE, 10, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 10, 4, 1000), in_order(1000));
 	sample_id got[32];
-	struct job j;
 
-	job_start(&j, &list, in_order(1000), 1);
-	j.course.next = shuffled(1000);
-	for (unsigned i = 0; i < 995; i++)
-		job_open(&j, i);
-	plan_courses(p, &j.course, 1, 0);
+	sc.j.course.next = shuffled(1000);
+	job_read(&sc.j, 0, 995);
+	scene_tell(&sc, 0);
 	cr_assert_eq(run(p, 0, got, 32), 10);
 	for (unsigned i = 0; i < 10; i++)
-		cr_assert(plan_held(p, i < 5 ? 995 + i : j.course.next->at[i - 5]));
+		cr_assert(plan_held(p, i < 5 ? 995 + i : sc.j.course.next->at[i - 5]));
 	for (unsigned i = 995; i < 1000; i++) {
-		job_open(&j, i);
+		job_open(&sc.j, i);
 		plan_used(p, i, 1);
 	}
-	job_roll(&j, NULL);
-	plan_courses(p, &j.course, 1, 2);
+	job_roll(&sc.j, NULL);
+	scene_tell(&sc, 2);
 	for (unsigned i = 0; i < 5; i++)
-		cr_assert(plan_held(p, j.course.sequence->at[i]), "rolling over lost the lead");
+		cr_assert(plan_held(p, sc.j.course.sequence->at[i]), "rolling over lost the lead");
 	run(p, 2, got, 32);
 	check(p);
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, a_dropped_belief_leaves_first_victims, .init = setup)
@@ -116,8 +102,7 @@ Test(plan, a_dropped_belief_leaves_first_victims, .init = setup)
 	cr_assert_eq(plan_report(p).ready_ahead, 0);
 
 	job_start(&k, &list, in_order(1000), 1);
-	for (unsigned i = 0; i < 500; i++)
-		job_open(&k, i);
+	job_read(&k, 0, 500);
 	plan_courses(p, &k.course, 1, 2);
 	cr_assert_eq(run(p, 2, got, 32), 7);
 	for (unsigned i = 500; i < 507; i++)
@@ -132,7 +117,6 @@ Test(plan, a_lead_goes_only_for_what_is_needed_sooner, .init = setup)
 	struct list list = { 0 };
 	struct plan *p = plan_of(20 * SIZE, 15, 4, 2000);
 	struct job jobs[2];
-	struct course courses[2];
 	unsigned held = 0;
 
 	job_start(&jobs[0], &list, in_order(2000), 1);
@@ -140,11 +124,8 @@ Test(plan, a_lead_goes_only_for_what_is_needed_sooner, .init = setup)
 	plan_idle(p, true);
 	run(p, 0, NULL, 0);
 	job_start(&jobs[1], &list, in_order(2000), 2);
-	for (unsigned i = 0; i < 1000; i++)
-		job_open(&jobs[1], i);
-	courses[0] = jobs[0].course;
-	courses[1] = jobs[1].course;
-	plan_courses(p, courses, 2, 1);
+	job_read(&jobs[1], 0, 1000);
+	jobs_tell(p, jobs, 2, 1);
 	plan_idle(p, false);
 	run(p, 1, NULL, 0);
 	for (unsigned i = 0; i < 5; i++) {
@@ -161,33 +142,28 @@ Test(plan, a_lead_goes_only_for_what_is_needed_sooner, .init = setup)
 
 Test(plan, what_was_skipped_is_freed, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(50 * SIZE, 10, 4, 1000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
-	j.course.front = 700;                  /* resumed in mid-epoch */
-	j.course.reach = 701;
-	plan_courses(p, &j.course, 1, 1);
+	sc.j.course.front = 700;               /* resumed in mid-epoch */
+	sc.j.course.reach = 701;
+	scene_tell(&sc, 1);
 	run(p, 1, NULL, 0);
 	for (unsigned i = 0; i < 10; i++)
 		cr_assert_not(plan_held(p, i));
 	cr_assert(plan_held(p, 705));
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, a_failure_is_offered_again_after_a_second, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(50 * SIZE, 1, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 1, 4, 1000), in_order(1000));
 	struct plan_step s;
-	struct job j;
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	s = plan_next(p, 0);
 	cr_assert_eq(s.verb, PLAN_FETCH);
 	cr_assert(plan_fetching(p, s.id));
@@ -200,19 +176,16 @@ Test(plan, a_failure_is_offered_again_after_a_second, .init = setup)
 	s = plan_next(p, 5 + CLOCK_S);
 	cr_assert_eq(s.verb, PLAN_FETCH);
 	cr_assert_eq(s.id, 0);
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, a_sample_that_fails_thrice_is_left_to_its_reader, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(50 * SIZE, 1, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 1, 4, 1000), in_order(1000));
 	uint64_t now = 0;
-	struct job j;
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	for (int i = 0; i < 3; i++, now += CLOCK_S) {
 		cr_assert_eq(plan_next(p, now).verb, PLAN_FETCH, "attempt %d", i);
 		plan_failed(p, 0, now);
@@ -221,23 +194,20 @@ Test(plan, a_sample_that_fails_thrice_is_left_to_its_reader, .init = setup)
 	cr_assert_eq(plan_next(p, now + CLOCK_S).verb, PLAN_IDLE);
 	cr_assert_eq(plan_wake(p), UINT64_MAX);
 	plan_courses(p, NULL, 0, now); /* another order: it is given another chance */
-	plan_courses(p, &j.course, 1, now);
+	scene_tell(&sc, now);
 	cr_assert_eq(plan_next(p, now).verb, PLAN_FETCH);
 	plan_failed(p, 0, now);
 	check(p);
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, losses_shrink_the_lead_and_late_reads_deepen_it, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(2000 * SIZE, 0, 8, 4000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(2000 * SIZE, 0, 8, 4000), in_order(4000));
 	uint32_t first = plan_report(p).lead_target;
-	struct job j;
 
-	job_start(&j, &list, in_order(4000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	plan_lost(p, 3);
 	check(p);
@@ -246,66 +216,58 @@ Test(plan, losses_shrink_the_lead_and_late_reads_deepen_it, .init = setup)
 
 	for (unsigned i = 0; i < 100; i++) {
 		plan_used(p, i, i);
-		job_open(&j, i);
+		job_open(&sc.j, i);
 	}
-	plan_courses(p, &j.course, 1, 100);
+	scene_tell(&sc, 100);
 	first = plan_report(p).lead_target;
 	plan_late(p, plan_next(p, 100).id);
 	cr_assert_eq(plan_report(p).lead_target, 2 * first);
 	plan_late(p, 100);
 	cr_assert_eq(plan_report(p).lead_target, 2 * first, "one bunch of late reads counts once");
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, provisional_courses_have_a_short_lead, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(2000 * SIZE, 500, 8, 4000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(2000 * SIZE, 500, 8, 4000), in_order(4000));
 
-	job_start(&j, &list, in_order(4000), 1);
-	j.course.provisional = true;
-	plan_courses(p, &j.course, 1, 0);
+	sc.j.course.provisional = true;
+	scene_tell(&sc, 0);
 	plan_idle(p, true);
 	cr_assert_eq(run(p, 0, NULL, 0), 64);
-	j.course.provisional = false;
-	j.course.sequential = true;
-	plan_courses(p, &j.course, 1, 0);
+	sc.j.course.provisional = false;
+	sc.j.course.sequential = true;
+	scene_tell(&sc, 0);
 	plan_idle(p, false);
-	for (unsigned i = 0; i < 100; i++)
-		job_open(&j, i);
-	plan_courses(p, &j.course, 1, 0);
+	job_read(&sc.j, 0, 100);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	cr_assert(plan_held(p, 199));
 	cr_assert_not(plan_held(p, 200), "a lead of what was read already, not more");
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, keeps_what_is_dearest_a_byte, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(200 * SIZE, 16, 4, 2000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(200 * SIZE, 16, 4, 2000), in_order(2000));
 	uint64_t small = 0, large = 0;
-	struct job j;
 
 	for (unsigned i = 0; i < 2000; i++)    /* the same cost a fetch; first only large ones */
 		sizes[i] = i % 2 && i > 200 ? SIZE / 2 : 8 * SIZE;
 	plan_grown(p, 2000, 2000 * 17 * SIZE / 4);
-	job_start(&j, &list, in_order(2000), 1);
 	for (unsigned i = 0; i < 1000; i++) {
-		plan_courses(p, &j.course, 1, i * CLOCK_S);
+		scene_tell(&sc, i * CLOCK_S);
 		run(p, i * CLOCK_S, NULL, 0);
-		job_open(&j, i);
+		job_open(&sc.j, i);
 		plan_used(p, i, i * CLOCK_S);
 	}
 	for (unsigned i = 0; i < 980; i++)
 		*(sizes[i] < SIZE ? &small : &large) += plan_held(p, i);
 	cr_assert_gt(small, 150, "%lu small ones", (unsigned long)small);
 	cr_assert_lt(large, 8, "%lu large ones", (unsigned long)large);
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, fills_uniformly_while_nothing_is_known, .init = setup)
@@ -331,13 +293,11 @@ Test(plan, fills_uniformly_while_nothing_is_known, .init = setup)
 
 Test(plan, forgets_all_when_told, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(50 * SIZE, 10, 4, 1000);
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
 	struct plan_step s;
-	struct job j;
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	plan_forget_all(p);
 	for (unsigned i = 0; i < 10; i++) {
@@ -348,19 +308,16 @@ Test(plan, forgets_all_when_told, .init = setup)
 	}
 	cr_assert_eq(plan_report(p).held, 0);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH, "they are still needed");
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, a_smaller_room_is_reached, .init = setup)
 {
 	struct plan_limits less = { .room = 5 * SIZE, .whole = 100 * SIZE, .lead = 10, .depth = 4 };
-	struct list list = { 0 };
-	struct plan *p = plan_of(50 * SIZE, 10, 4, 1000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
 
-	job_start(&j, &list, in_order(1000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	plan_limits_changed(p, &less);
 	cr_assert(plan_check(p));
@@ -374,80 +331,68 @@ Test(plan, a_smaller_room_is_reached, .init = setup)
 	cr_assert_eq(plan_report(p).held, 5 * SIZE);
 	run(p, 0, NULL, 0);
 	cr_assert(plan_held(p, 0), "what is needed soonest went");
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, a_new_next_epoch_replaces_the_old_one, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(40 * SIZE, 10, 4, 2000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(40 * SIZE, 10, 4, 2000), in_order(100));
 
-	job_start(&j, &list, in_order(100), 1);
-	j.course.next = shuffled(1000);
-	for (unsigned i = 0; i < 100; i++)
-		job_open(&j, i);
-	plan_courses(p, &j.course, 1, 0);
+	sc.j.course.next = shuffled(1000);
+	job_read(&sc.j, 0, 100);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	cr_assert_eq(plan_report(p).ready_ahead, 10);
-	sequence_unref(j.course.next);
-	j.course.next = shuffled(1000);
-	plan_courses(p, &j.course, 1, 1);
+	sequence_unref(sc.j.course.next);
+	sc.j.course.next = shuffled(1000);
+	scene_tell(&sc, 1);
 	run(p, 1, NULL, 0);
 	cr_assert_eq(plan_report(p).ready_ahead, 10);
 	for (unsigned i = 0; i < 10; i++)
-		cr_assert(plan_held(p, j.course.next->at[i]));
+		cr_assert(plan_held(p, sc.j.course.next->at[i]));
 
-	job_roll(&j, NULL);                    /* and positions count on */
+	job_roll(&sc.j, NULL);                 /* and positions count on */
 	for (unsigned i = 0; i < 50; i++) {
-		job_open(&j, i);
-		plan_used(p, j.course.sequence->at[i], 2);
-		plan_courses(p, &j.course, 1, 2);
+		job_open(&sc.j, i);
+		plan_used(p, sc.j.course.sequence->at[i], 2);
+		scene_tell(&sc, 2);
 		run(p, 2, NULL, 0);
 	}
 	cr_assert_eq(plan_report(p).ready_ahead, 10);
 	for (unsigned i = 50; i < 60; i++)
-		cr_assert(plan_held(p, j.course.sequence->at[i]));
-	plan_free(p);
-	job_end(&j);
+		cr_assert(plan_held(p, sc.j.course.sequence->at[i]));
+	scene_end(&sc);
 }
 
 Test(plan, a_course_that_goes_back_is_planned_again, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(12 * SIZE, 6, 4, 1000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(12 * SIZE, 6, 4, 1000), in_order(1000));
 
-	job_start(&j, &list, in_order(1000), 1);
-	for (unsigned i = 0; i < 500; i++)
-		job_open(&j, i);
-	plan_courses(p, &j.course, 1, 0);
+	job_read(&sc.j, 0, 500);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	cr_assert(plan_held(p, 505));
-	memset(j.opened, 0, sizeof(j.opened));
-	j.course.front = j.course.reach = 100;
-	plan_courses(p, &j.course, 1, 1);
+	memset(sc.j.opened, 0, sizeof(sc.j.opened));
+	sc.j.course.front = sc.j.course.reach = 100;
+	scene_tell(&sc, 1);
 	run(p, 1, NULL, 0);
 	for (unsigned i = 100; i < 106; i++)
 		cr_assert(plan_held(p, i));
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan, courses_that_need_as_soon_take_turns, .init = setup)
 {
 	struct list list = { 0 };
 	struct plan *p = plan_of(100 * SIZE, 20, 1, 2000);
-	struct course courses[2];
 	struct job jobs[2];
 	unsigned first = 0;
 
 	job_start(&jobs[0], &list, in_order(2000), 1);
 	job_start(&jobs[1], &list, shuffled(2000), 2);
-	courses[0] = jobs[0].course;
-	courses[1] = jobs[1].course;
-	plan_courses(p, courses, 2, 0);
+	jobs_tell(p, jobs, 2, 0);
 	for (unsigned i = 0; i < 20; i++) {
 		struct plan_step s = plan_next(p, 0);
 
@@ -468,22 +413,18 @@ Test(plan, the_furthest_lead_goes_and_comes_back, .init = setup)
 	struct plan_limits more = { .room = 80 * SIZE, .whole = 9 * SIZE, .lead = 11, .depth = 4 };
 	struct list list = { 0 };
 	struct plan *p = plan_of(20 * SIZE, 11, 4, 4000);
-	struct course courses[2];
 	struct job jobs[2];
 	struct plan_step s;
 
 	job_start(&jobs[0], &list, in_order(2000), 1);
 	job_start(&jobs[1], &list, in_order(2000), 2);
-	for (unsigned i = 0; i < 1000; i++)
-		job_open(&jobs[1], i);
+	job_read(&jobs[1], 0, 1000);
 	for (unsigned i = 0; i < 20; i++)
 		sizes[i] = 20 * SIZE / 11;
 	plan_courses(p, &jobs[0].course, 1, 0);
 	run(p, 0, NULL, 0);
 	cr_assert(plan_held(p, 10));
-	courses[0] = jobs[0].course;
-	courses[1] = jobs[1].course;
-	plan_courses(p, courses, 2, 1);
+	jobs_tell(p, jobs, 2, 1);
 	s = plan_next(p, 1);
 	cr_assert_eq(s.verb, PLAN_DROP);
 	cr_assert_eq(s.id, 10, "%u went", s.id);

@@ -7,7 +7,8 @@
 #define OUT 256
 
 struct world {
-	struct plan *p;
+	struct scene scene;
+	struct plan *p;                /* of the scene */
 	struct { sample_id id; uint64_t done; bool fetch; } out[OUT];
 	unsigned n;
 	bool ready[MAX];
@@ -50,9 +51,25 @@ static void world_tick(struct world *w)
 	check(w->p);
 }
 
-/* Read on, `workers` stretches of 4 in turn as a loader does.  Returns how many were there. */
-static unsigned read_epoch(struct world *w, struct job *j, unsigned workers)
+static struct world *world_new(struct plan *p, struct sequence *sequence)
 {
+	struct world *w = calloc(1, sizeof(*w));
+
+	cr_assert(w);
+	w->p = scene_start(&w->scene, p, sequence);
+	return w;
+}
+
+static void world_free(struct world *w)
+{
+	scene_end(&w->scene);
+	free(w);
+}
+
+/* Read on, `workers` stretches of 4 in turn as a loader does.  Returns how many were there. */
+static unsigned read_epoch(struct world *w, unsigned workers)
+{
+	struct job *j = &w->scene.j;
 	uint32_t n = j->course.sequence->length;
 	unsigned hits = 0;
 
@@ -72,7 +89,7 @@ static unsigned read_epoch(struct world *w, struct job *j, unsigned workers)
 			}
 			plan_used(w->p, id, w->now * CLOCK_MS);
 			job_open(j, position);
-			plan_courses(w->p, &j->course, 1, w->now * CLOCK_MS);
+			scene_tell(&w->scene, w->now * CLOCK_MS);
 			world_tick(w);
 		}
 	return hits;
@@ -80,70 +97,55 @@ static unsigned read_epoch(struct world *w, struct job *j, unsigned workers)
 
 Test(plan_world, all_hit_once_the_lead_is_warm, .init = setup)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	struct list list = { 0 };
-	struct job j;
+	struct world *w = world_new(plan_of(300 * SIZE, 0, 32, 2000), shuffled(2000));
 	unsigned hits;
 
-	w->p = plan_of(300 * SIZE, 0, 32, 2000);
-	job_start(&j, &list, shuffled(2000), 1);
-	j.course.next = shuffled(2000);
-	plan_courses(w->p, &j.course, 1, 0);
-	hits = read_epoch(w, &j, 4);
+	w->scene.j.course.next = shuffled(2000);
+	scene_tell(&w->scene, 0);
+	hits = read_epoch(w, 4);
 	cr_assert_geq(hits, 1900, "%u of 2000", hits);
-	job_roll(&j, shuffled(2000));
-	plan_courses(w->p, &j.course, 1, w->now * CLOCK_MS);
-	hits = read_epoch(w, &j, 4);
+	job_roll(&w->scene.j, shuffled(2000));
+	scene_tell(&w->scene, w->now * CLOCK_MS);
+	hits = read_epoch(w, 4);
 	cr_assert_geq(hits, 1995, "%u of 2000", hits);
-	plan_free(w->p);
-	job_end(&j);
-	free(w);
+	world_free(w);
 }
 
 /* A source so slow that nothing is fetched in time still has what was kept. */
 Test(plan_world, keeps_as_much_of_an_epoch_as_it_has_room_for, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(1000 * SIZE, 16, 4, 2000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(1000 * SIZE, 16, 4, 2000), shuffled(2000));
 
-	job_start(&j, &list, shuffled(2000), 1);
-	j.course.next = shuffled(2000);
+	sc.j.course.next = shuffled(2000);
 	for (unsigned epoch = 0; epoch < 4; epoch++) {
 		unsigned fetched = 0;
 
-		plan_courses(p, &j.course, 1, epoch * 2000 * CLOCK_S);
+		scene_tell(&sc, epoch * 2000 * CLOCK_S);
 		for (unsigned i = 0; i < 2000; i++) {
 			uint64_t now = (epoch * 2000 + i) * CLOCK_S;
 
 			fetched += run(p, now, NULL, 0);
-			plan_used(p, j.course.sequence->at[i], now);
-			job_open(&j, i);
-			plan_courses(p, &j.course, 1, now);
+			plan_used(p, sc.j.course.sequence->at[i], now);
+			job_open(&sc.j, i);
+			scene_tell(&sc, now);
 		}
 		if (epoch > 0)
 			cr_assert_leq(fetched, 1060, "epoch %u: %u fetches", epoch, fetched);
-		job_roll(&j, shuffled(2000));
+		job_roll(&sc.j, shuffled(2000));
 	}
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 Test(plan_world, a_tiny_room_makes_progress, .init = setup)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	struct list list = { 0 };
-	struct job j;
+	struct world *w = world_new(plan_of(8 * SIZE, 0, 32, 500), shuffled(500));
 	unsigned hits;
 
-	w->p = plan_of(8 * SIZE, 0, 32, 500);
-	job_start(&j, &list, shuffled(500), 1);
-	plan_courses(w->p, &j.course, 1, 0);
-	hits = read_epoch(w, &j, 1);
+	scene_tell(&w->scene, 0);
+	hits = read_epoch(w, 1);
 	cr_assert_geq(hits, 300, "%u of 500", hits);
-	plan_free(w->p);
-	job_end(&j);
-	free(w);
+	world_free(w);
 }
 
 Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
@@ -151,7 +153,6 @@ Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
 	struct list list = { 0 };
 	struct plan *p = plan_of(400 * SIZE, 20, 4, 2000);
 	struct sequence *order = shuffled(2000);
-	struct course courses[2];
 	struct job jobs[2];
 	unsigned fetched = 0;
 
@@ -167,9 +168,7 @@ Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
 			plan_used(p, order->at[at], i * CLOCK_S);
 			job_open(&jobs[k], at);
 		}
-		courses[0] = jobs[0].course;
-		courses[1] = jobs[1].course;
-		plan_courses(p, courses, 2, i * CLOCK_S);
+		jobs_tell(p, jobs, 2, i * CLOCK_S);
 		fetched += run(p, i * CLOCK_S, NULL, 0);
 	}
 	cr_assert_leq(fetched, 2000);
@@ -181,45 +180,39 @@ Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
 /* A sample is dropped when its reader has gone on, and not before. */
 Test(plan_world, a_spent_sample_stays_until_it_is_read, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(100 * SIZE, 90, 4, 2000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 90, 4, 2000), in_order(2000));
 
-	job_start(&j, &list, in_order(2000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	for (unsigned i = 0; i < 60; i++) {
-		job_open(&j, i);
-		plan_courses(p, &j.course, 1, 0);
+		job_open(&sc.j, i);
+		scene_tell(&sc, 0);
 		plan_used(p, i, 0);
 		run(p, 0, NULL, 0);
 		if (i >= 40)
 			cr_assert(plan_held(p, i - 10), "%u went too early", i - 10);
 	}
 	cr_assert(plan_held(p, 130), "the lead does not go on");
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 /* No time passes and few files are opened, but eight samples are all there is room for. */
 Test(plan_world, a_tiny_room_does_not_wait_for_what_is_spent, .init = setup)
 {
-	struct list list = { 0 };
-	struct plan *p = plan_of(8 * SIZE, 0, 4, 2000);
-	struct job j;
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(8 * SIZE, 0, 4, 2000), in_order(2000));
 
-	job_start(&j, &list, in_order(2000), 1);
-	plan_courses(p, &j.course, 1, 0);
+	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	for (unsigned i = 0; i < 12; i++) {
 		cr_assert(plan_held(p, i), "%u is not there", i);
-		job_open(&j, i);
-		plan_courses(p, &j.course, 1, 0);
+		job_open(&sc.j, i);
+		scene_tell(&sc, 0);
 		plan_used(p, i, 0);
 		run(p, 0, NULL, 0);
 	}
-	plan_free(p);
-	job_end(&j);
+	scene_end(&sc);
 }
 
 /* --- Anything at all ------------------------------------------------------------------- */
@@ -227,21 +220,12 @@ Test(plan_world, a_tiny_room_does_not_wait_for_what_is_spent, .init = setup)
 struct chaos {
 	struct plan *p;
 	struct list list;
-	struct job jobs[4];
+	struct job jobs[JOBS];
 	unsigned count;
 	sample_id fetching[512], dropping[4096];
 	unsigned fetches, drops;
 	uint64_t now;
 };
-
-static void chaos_courses(struct chaos *c)
-{
-	struct course courses[4];
-
-	for (unsigned i = 0; i < c->count; i++)
-		courses[i] = c->jobs[i].course;
-	plan_courses(c->p, courses, c->count, c->now);
-}
 
 static void chaos_begin(struct chaos *c)
 {
@@ -291,7 +275,7 @@ static void chaos_fact(struct chaos *c)
 
 	if (what < 500 && c->count)
 		chaos_read(c, &c->jobs[rnd(c->count)]);
-	else if (what < 510 && c->count < 4)
+	else if (what < 510 && c->count < JOBS)
 		chaos_begin(c);
 	else if (what < 517 && c->count)
 		job_end(&c->jobs[--c->count]);
@@ -318,7 +302,7 @@ static void chaos_fact(struct chaos *c)
 		plan_dropped(c->p, c->dropping[i]);
 		c->dropping[i] = c->dropping[--c->drops];
 	}
-	chaos_courses(c);
+	jobs_tell(c->p, c->jobs, c->count, c->now);
 }
 
 static void chaos_step(struct chaos *c)

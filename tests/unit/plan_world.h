@@ -103,6 +103,12 @@ static inline void job_open(struct job *j, uint32_t position)
 		j->course.front++;
 }
 
+static inline void job_read(struct job *j, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		job_open(j, i);
+}
+
 static inline void job_roll(struct job *j, struct sequence *next)
 {
 	sequence_unref(j->course.sequence);
@@ -116,6 +122,44 @@ static inline void job_end(struct job *j)
 {
 	sequence_unref(j->course.sequence);
 	sequence_unref(j->course.next);
+}
+
+#define JOBS 4u
+
+static inline void jobs_tell(struct plan *p, const struct job *jobs, size_t count, uint64_t now)
+{
+	struct course courses[JOBS];
+
+	for (size_t i = 0; i < count; i++)
+		courses[i] = jobs[i].course;
+	plan_courses(p, courses, count, now);
+}
+
+/* The usual scene: a plan, and one job that reads a sequence. */
+struct scene {
+	struct list list;
+	struct plan *p;
+	struct job j;
+};
+
+/* Takes both; returns the plan. */
+static inline struct plan *scene_start(struct scene *s, struct plan *p, struct sequence *sequence)
+{
+	*s = (struct scene){ .p = p };
+	job_start(&s->j, &s->list, sequence, 1);
+	return p;
+}
+
+static inline void scene_tell(struct scene *s, uint64_t now)
+{
+	jobs_tell(s->p, &s->j, 1, now);
+}
+
+static inline void scene_end(struct scene *s)
+{
+	plan_free(s->p);
+	job_end(&s->j);
+	cr_assert_eq(s->list.refs, 0, "the plan keeps a list");
 }
 
 static inline void check(struct plan *p)
