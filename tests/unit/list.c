@@ -2,32 +2,15 @@
 #include <dirent.h>
 
 #include "prefetch/manifest/list.h"
-#include "tests/lib/tree.h"
-
-static struct tree tree;
-static struct manifest *m;
+#include "tests/lib/dataset.h"
 
 static void set_up(void)
 {
 	tree = tree_new();
-	cr_assert_eq(manifest_open(&(struct manifest_options){ .source = tree.root }, &m), 0);
+	m = open_manifest(&tree);
 }
 
-static void tear_down(void)
-{
-	manifest_close(m);
-	tree_drop(&tree, "");
-}
-
-TestSuite(list, .init = set_up, .fini = tear_down);
-
-static node_id node_at(const char *path)
-{
-	node_id node = 0;
-
-	cr_assert_eq(manifest_resolve(m, path, &node), 0, "%s", path);
-	return node;
-}
+TestSuite(list, .init = set_up, .fini = dataset_drop);
 
 /* Files, and folders that end in a slash. */
 static void make(const char *const names[], size_t count)
@@ -397,7 +380,7 @@ Test(list, numbers_random_trees_as_an_image_folder_does, .timeout = 100)
 			make_one(folder, &folder_total);
 		scan();
 		compare(seed);
-		tear_down();
+		dataset_drop();
 		set_up();
 	}
 }

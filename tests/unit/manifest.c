@@ -6,10 +6,7 @@
 #include <sys/syscall.h>
 
 #include "prefetch/manifest/internal.h"
-#include "tests/lib/tree.h"
-
-static struct tree tree;
-static struct manifest *m;
+#include "tests/lib/dataset.h"
 
 /* r/: a/{one,two,sub/deep}, b/ (empty), link -> a/one, top */
 static void set_up(void)
@@ -23,24 +20,10 @@ static void set_up(void)
 	tree_folder(&tree, "b");
 	tree_link(&tree, "link", "a/one");
 	tree_file(&tree, "top", 4000);
-	cr_assert_eq(manifest_open(&(struct manifest_options){ .source = tree.root }, &m), 0);
+	m = open_manifest(&tree);
 }
 
-static void tear_down(void)
-{
-	manifest_close(m);
-	tree_drop(&tree, "");
-}
-
-TestSuite(manifest, .init = set_up, .fini = tear_down);
-
-static node_id node_at(const char *path)
-{
-	node_id node = 0;
-
-	cr_assert_eq(manifest_resolve(m, path, &node), 0, "%s", path);
-	return node;
-}
+TestSuite(manifest, .init = set_up, .fini = dataset_drop);
 
 static void expect_sums(uint64_t files, uint64_t bytes)
 {

@@ -2,19 +2,10 @@
 #include <sys/mman.h>
 
 #include "prefetch/manifest/file.h"
-#include "tests/lib/tree.h"
+#include "tests/lib/dataset.h"
 
-static struct tree tree, state;
-static struct manifest *m;
+static struct tree state;
 static const char *file;
-
-static struct manifest *open_manifest(void)
-{
-	struct manifest *ret = NULL;
-
-	cr_assert_eq(manifest_open(&(struct manifest_options){ .source = tree.root }, &ret), 0);
-	return ret;
-}
 
 /* Folders in folders, a link, two listings of one folder, a folder that is gone. */
 static void set_up(void)
@@ -34,7 +25,7 @@ static void set_up(void)
 	tree_file(&tree, "gone/x", 50);
 	tree_link(&tree, "link", "a/one");
 	tree_file(&tree, "top", 4000);
-	m = open_manifest();
+	m = open_manifest(&tree);
 	cr_assert_eq(manifest_scan(m, 2, NULL), 0);
 	tree_drop(&tree, "gone");
 	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
@@ -42,8 +33,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	manifest_close(m);
-	tree_drop(&tree, "");
+	dataset_drop();
 	tree_drop(&state, "");
 }
 
@@ -60,20 +50,16 @@ static void expect_equal(struct manifest *other)
 	cr_expect_eq(u.bytes, 4103);
 	for (size_t i = 0; i < DL_COUNT(names); i++) {
 		struct attr a, b;
-		node_id node;
 
-		cr_assert_eq(manifest_resolve(m, names[i], &node), 0);
-		cr_assert_eq(manifest_attr(m, node, &a), 0);
-		cr_assert_eq(manifest_resolve(other, names[i], &node), 0, "%s", names[i]);
-		cr_assert_eq(manifest_attr(other, node, &b), 0);
+		cr_assert_eq(manifest_attr(m, node_at(names[i]), &a), 0);
+		cr_assert_eq(manifest_attr(other, node_in(other, names[i]), &b), 0);
 		cr_expect_eq(memcmp(&a, &b, sizeof(a)), 0, "%s", names[i]);
 	}
 }
 
 Test(manifest_save, brings_all_back)
 {
-	struct manifest *other = open_manifest();
-	node_id node;
+	struct manifest *other = open_manifest(&tree);
 
 	cr_assert_eq(manifest_save(m, file), 0);
 	cr_assert_eq(manifest_load(other, file), 0);
@@ -84,7 +70,7 @@ Test(manifest_save, brings_all_back)
 	cr_expect_eq(manifest_refresh(other, 2, true, NULL, NULL), 0, "nothing has changed");
 	tree_file(&tree, "a/new", 1);
 	cr_expect_eq(manifest_refresh(other, 2, false, NULL, NULL), 1);
-	cr_expect_eq(manifest_resolve(other, "a/new", &node), 0);
+	cr_expect_neq(node_in(other, "a/new"), 0);
 	cr_expect_eq(manifest_usage(other).bytes, 4104);
 	manifest_close(other);
 }
@@ -103,7 +89,7 @@ Test(manifest_save, leaves_only_the_file_in_its_folder)
 Test(manifest_save, needs_a_finished_scan)
 {
 	_Atomic bool stop = true;
-	struct manifest *other = open_manifest();
+	struct manifest *other = open_manifest(&tree);
 	struct attr a;
 
 	cr_expect_eq(manifest_save(other, file), -EAGAIN);
@@ -116,11 +102,10 @@ Test(manifest_save, needs_a_finished_scan)
 
 Test(manifest_save, is_only_for_its_source)
 {
-	struct manifest *other = NULL;
 	struct tree copy = tree_new();
+	struct manifest *other = open_manifest(&copy);
 
 	cr_assert_eq(manifest_save(m, file), 0);
-	cr_assert_eq(manifest_open(&(struct manifest_options){ .source = copy.root }, &other), 0);
 	cr_expect_eq(manifest_load(other, file), -ESTALE);
 	cr_expect_eq(manifest_load(other, "/nowhere"), -ENOENT);
 	cr_expect_eq(manifest_load(other, "/dev/null"), -ESTALE);
@@ -160,7 +145,7 @@ static int load_bytes(struct manifest *into, const uint8_t *at, size_t len)
 
 Test(manifest_save, no_changed_byte_passes)
 {
-	struct manifest *other = open_manifest();
+	struct manifest *other = open_manifest(&tree);
 
 	save();
 	for (size_t i = 0; i < saved_len; i++) {
@@ -268,7 +253,7 @@ static bool forge(const struct parts *p, int what)
 Test(manifest_save, no_forged_table_passes)
 {
 	static uint8_t good[sizeof(saved)];
-	struct manifest *other = open_manifest();
+	struct manifest *other = open_manifest(&tree);
 	int what = 0;
 
 	save();
@@ -288,7 +273,7 @@ Test(manifest_save, no_forged_table_passes)
 /* Sums and what is detached are not believed but made again. */
 Test(manifest_save, what_follows_from_the_tables_is_worked_out)
 {
-	struct manifest *other = open_manifest();
+	struct manifest *other = open_manifest(&tree);
 	struct parts p;
 
 	save();

@@ -199,22 +199,32 @@ Test(tracker, two_ranks_and_a_forgotten_set_epoch)
 	}
 }
 
+/* One job opens 1000 samples, then a second one begins and both go on. */
+static void two_jobs(struct stage *s, const struct sequence *q, unsigned together)
+{
+	struct loader one = {
+		.sequence = q, .to = q->length, .workers = 2, .batch = 16, .pid = 50,
+	};
+	struct loader two = one;
+
+	two.pid = 60;
+	stage_open(s, "torch:seed=7", q->length, NULL);
+	for (unsigned i = 0; i < 1000; i++)
+		loader_open(&one, s);
+	for (unsigned i = 0; i < together; i++) {
+		loader_open(&one, s);
+		loader_open(&two, s);
+	}
+}
+
 Test(tracker, two_jobs_apart)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 5000, 0);
-	struct loader one = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 50 };
-	struct loader two = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 60 };
 	const struct course *c;
 	struct stage s;
 	size_t count, ahead = 0;
 
-	stage_open(&s, "torch:seed=7", 5000, NULL);
-	for (int i = 0; i < 1000; i++)
-		loader_open(&one, &s);
-	for (int i = 0; i < 2000; i++) {
-		loader_open(&one, &s);
-		loader_open(&two, &s);
-	}
+	two_jobs(&s, q, 2000);
 	count = tracker_courses(s.tracker, &c);
 	for (size_t i = 0; i < count; i++) {
 		cr_assert(same(c[i].sequence, q));
@@ -400,18 +410,10 @@ static bool nobody(uint32_t pid)
 Test(tracker, a_dead_second_job_loses_its_course)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 5000, 0);
-	struct loader one = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 50 };
-	struct loader two = { .sequence = q, .to = 5000, .workers = 2, .batch = 16, .pid = 60 };
 	const struct course *c;
 	struct stage s;
 
-	stage_open(&s, "torch:seed=7", 5000, NULL);
-	for (int i = 0; i < 1000; i++)
-		loader_open(&one, &s);
-	for (int i = 0; i < 500; i++) {
-		loader_open(&one, &s);
-		loader_open(&two, &s);
-	}
+	two_jobs(&s, q, 500);
 	cr_assert_eq(tracker_courses(s.tracker, &c), 2u, "%zu courses",
 		     tracker_courses(s.tracker, &c));
 	tracker_age(s.tracker, s.now, nobody);
