@@ -93,6 +93,12 @@ static inline uint32_t current_listing(const struct manifest *m, uint32_t folder
 	return atomic_load_explicit(&m->folders[folder].listing, memory_order_acquire) - 1;
 }
 
+/* NONE gives NULL. */
+static inline const struct listing *listing_at(const struct manifest *m, uint32_t listing)
+{
+	return listing == NONE ? NULL : &m->listings[listing];
+}
+
 static inline bool is_folder(const struct record *e) { return (e->mode & 0170000) == 0040000; }
 static inline bool is_regular(const struct record *e) { return (e->mode & 0170000) == 0100000; }
 static inline const char *name_of(const struct manifest *m, const struct record *e)

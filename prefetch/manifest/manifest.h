@@ -64,7 +64,7 @@ struct manifest_options {
  * -ENOTDIR, -ENOENT, -EACCES: of the source.
  */
 int manifest_open(const struct manifest_options *options, struct manifest **ret) DL_MUST_CHECK;
-void manifest_close(struct manifest *m);
+void manifest_close(struct manifest *m);        /* NULL is fine; other processes keep theirs */
 
 /* Call once in a child that takes over from a dead one, before its threads start: what that one
  * was writing is abandoned. */
@@ -96,8 +96,11 @@ int manifest_next(struct manifest *m, node_id folder, uint64_t cookie,
 int manifest_path(const struct manifest *m, node_id node, struct buf *ret) DL_MUST_CHECK;
 /* The node that has this path, resolving no symlinks.  [reads] */
 int manifest_resolve(struct manifest *m, const char *path, node_id *ret) DL_MUST_CHECK;
+/* Append the text; -EINVAL: no symlink. */
 int manifest_readlink(const struct manifest *m, node_id node, struct buf *ret) DL_MUST_CHECK;
 
+/* Of a node that there is (manifest_attr() says so).  The root is its own parent, with the name "";
+ * names stay as long as the manifest. */
 node_id manifest_parent(const struct manifest *m, node_id node);
 const char *manifest_name(const struct manifest *m, node_id node);
 
@@ -133,7 +136,7 @@ int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 int manifest_refresh_folder(struct manifest *m, node_id folder,
 			    const struct manifest_change *change) DL_MUST_CHECK;
 
-/* Names and nodes of a listing, for telling the kernel what to forget. */
+/* Names and nodes of a listing that there is, for telling the kernel what to forget. */
 uint32_t manifest_listing_count(const struct manifest *m, uint32_t listing);
 int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t place,
 			   struct manifest_dirent *ret) DL_MUST_CHECK;

@@ -7,8 +7,7 @@
 
 static bool holds_files(const struct manifest *m, uint32_t folder)
 {
-	uint32_t listing = current_listing(m, folder);
-	const struct listing *l = listing == NONE ? NULL : &m->listings[listing];
+	const struct listing *l = listing_at(m, current_listing(m, folder));
 
 	for (uint32_t i = 0; l && i < l->count; i++)
 		if (!is_folder(&m->entries[l->first + i]))
@@ -19,8 +18,7 @@ static bool holds_files(const struct manifest *m, uint32_t folder)
 /* Some sub-folder directly holds files: this may well be an ImageFolder's root. */
 static bool has_classes(const struct manifest *m, uint32_t folder)
 {
-	uint32_t listing = current_listing(m, folder);
-	const struct listing *l = listing == NONE ? NULL : &m->listings[listing];
+	const struct listing *l = listing_at(m, current_listing(m, folder));
 
 	for (uint32_t i = 0; l && i < l->count; i++) {
 		const struct record *e = &m->entries[l->first + i];
@@ -39,8 +37,7 @@ struct finding {
 
 static void consider(struct finding *f, uint32_t folder, unsigned depth)
 {
-	uint32_t listing = current_listing(f->m, folder);
-	const struct listing *l = listing == NONE ? NULL : &f->m->listings[listing];
+	const struct listing *l = listing_at(f->m, current_listing(f->m, folder));
 
 	if (depth == 0) {
 		if (f->count < f->max && has_classes(f->m, folder))

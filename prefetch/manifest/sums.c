@@ -4,7 +4,7 @@
 
 static void add_files(struct manifest *m, uint32_t listing, bool in)
 {
-	const struct listing *l = listing == NONE ? NULL : &m->listings[listing];
+	const struct listing *l = listing_at(m, listing);
 	uint64_t files = 0, bytes = 0;
 
 	for (uint32_t i = 0; l && i < l->count; i++) {
@@ -43,7 +43,7 @@ static void detach_below(struct manifest *m, uint32_t lowest)
 
 void sums_replace(struct manifest *m, uint32_t folder, uint32_t old, uint32_t now)
 {
-	const struct listing *was = old == NONE ? NULL : &m->listings[old];
+	const struct listing *was = listing_at(m, old);
 	uint32_t lowest = NONE;
 
 	dl_assert_held(&m->writer);
