@@ -1,0 +1,321 @@
+/* The engine between a source and a sink that the test drives: what is fetched and pushed, and who
+ * is woken with what. */
+#include "tests/lib/engine_stage.h"
+
+/* --- Late reads ---------------------------------------------------------------------------- */
+
+Test(engine, one_fetch_for_all_who_wait)
+{
+	struct reader a, b;
+
+	begin(MEMORY, 4);
+	read_at(&a, f, 0);
+	read_at(&b, f, 0);
+	cr_assert_eq(fake_source_count(&source), 1u);
+	cr_assert(a.woken == 0 && b.woken == 0);
+	end_fetch(f, 0, 0);
+	expect_bytes(&a, SMALL_SIZE);
+	expect_bytes(&b, SMALL_SIZE);
+	end();
+	cr_assert(a.woken == 1 && b.woken == 1);
+}
+
+Test(engine, late_reads_overtake_what_was_planned)
+{
+	struct reader late, joined;
+	unsigned planned, next;
+
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	planned = fake_source_count(&source);
+	cr_assert_geq(planned, 2u);
+	for (unsigned i = 0; i < planned; i++)
+		cr_assert_gt(fake_source_at(&source, i).due, 0u);
+	read_at(&late, g, 0);
+	cr_assert_eq(fake_source_count(&source), planned + 1);
+	cr_assert_eq(fake_source_at(&source, planned).due, 0u);
+	cr_assert(fake_source_next(&source, &next) && next == planned);
+	end_fetch(g, 0, 0);
+	expect_bytes(&late, HALF_SIZE);
+
+	read_at(&joined, f + order[1], 0);
+	cr_assert_eq(fake_source_count(&source), planned + 1, "it is being fetched");
+	cr_assert(fake_source_at(&source, 1).hurried);
+	end_fetch(f + order[1], 0, 0);
+	expect_bytes(&joined, SMALL_SIZE);
+	end();
+}
+
+Test(engine, a_late_fetch_is_the_plans_too)
+{
+	struct reader r;
+
+	begin(MEMORY, 8);
+	read_at(&r, f + order[0], 0);
+	follow(order, ORDER);
+	cr_assert_eq(fake_source_count(&source), ORDER);
+	end_fetch(f + order[0], 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	engine_known(engine, f + order[0]);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u);
+	cr_assert_eq(fake_sink_at(&sink, 0).id, f + order[0]);
+	cr_assert_eq(fake_source_count(&source), ORDER, "none was fetched twice");
+	cr_assert_eq(stats_get(&stats.memory_bytes), settle().plan.held, "counted twice");
+	end();
+}
+
+Test(engine, the_reserve_bounds_what_is_late)
+{
+	struct reader a, b, c;
+	struct block first;
+	uint64_t start;
+
+	begin(MEMORY, 4);
+	first = engine_block(engine, g, 0, &start);
+	read_at(&a, g, 0);
+	read_at(&b, g + 1, 0);
+	read_at(&c, f, 0);
+	settle();
+	cr_assert_eq(fake_source_count(&source), 1u, "nobody overtakes in the queue");
+	end_fetch(g, 0, 0);
+	expect_bytes(&a, HALF_SIZE);
+	engine_read_to_end(engine, first);
+	settle();
+	cr_assert_eq(fake_source_count(&source), 3u, "the room of the first one is free");
+	cr_assert_eq(fake_source_at(&source, 1).id, g + 1);
+	cr_assert_leq(fake_source_bytes(&source), RESERVE);
+	end_fetch(g + 1, 0, 0);
+	end_fetch(f, 0, 0);
+	expect_bytes(&b, HALF_SIZE);
+	expect_bytes(&c, SMALL_SIZE);
+	end();
+}
+
+Test(engine, a_failed_or_refused_fetch_gives_its_room_back)
+{
+	struct reader a, b, c;
+
+	begin(MEMORY, 4);
+	read_at(&a, g, 0);
+	read_at(&b, g + 1, 0);
+	end_fetch(g, 0, -EIO);
+	expect_error(&a, -EIO);
+	cr_assert_eq(fake_source_count(&source), 2u);
+	end_fetch(g + 1, 0, -EIO);
+	expect_error(&b, -EIO);
+	fake_source_refuse(&source, -ENOMEM);
+	read_at(&a, g, 0);
+	expect_error(&a, -ENOMEM);
+	fake_source_refuse(&source, 0);
+	read_at(&c, g + 1, 0);
+	end_fetch(g + 1, 0, 0);
+	expect_bytes(&c, HALF_SIZE);
+	end();
+}
+
+/* --- Big files ----------------------------------------------------------------------------- */
+
+Test(engine, big_files_come_in_blocks_that_are_read_ahead)
+{
+	uint64_t at = 0, len, start;
+	unsigned ahead = 0;
+
+	begin(MEMORY, 4);
+	for (unsigned turn = 0; at < BIG_SIZE; turn++, at += len) {
+		struct block b = engine_block(engine, h, at, &start);
+		struct reader r;
+
+		cr_assert_eq(b.number, turn);
+		read_at(&r, h, at);
+		cr_assert_leq(fake_source_bytes(&source), RESERVE);
+		len = fake_source_at(&source, fetch_of(h, at)).len;
+		cr_assert_lt(len, RESERVE);
+		for (unsigned i = 0; i < fake_source_count(&source); i++)
+			ahead += fake_source_at(&source, i).out &&
+				 fake_source_at(&source, i).offset > at;
+		cr_assert(turn > 0 || ahead == 0, "one block is no stream");
+		end_fetch(h, at, 0);
+		expect_bytes(&r, len);
+		engine_read_to_end(engine, b);
+		settle();
+		cr_assert_eq(stats_get(&stats.memory_bytes), fake_source_bytes(&source));
+	}
+	cr_assert_gt(ahead, 0u);
+	cr_assert_eq(at, BIG_SIZE);
+	cr_assert_eq(fake_source_bytes(&source), 0u);
+	cr_assert_eq(stats_get(&stats.bytes_fetched), BIG_SIZE, "each block came once");
+	end();
+}
+
+Test(engine, what_is_read_ahead_is_less_urgent_than_what_is_waited_for)
+{
+	struct reader r[2];
+	uint64_t len;
+
+	begin(MEMORY, 4);
+	read_at(&r[0], h, 0);
+	len = fake_source_at(&source, 0).len;
+	read_at(&r[1], h, len);
+	cr_assert_gt(fake_source_count(&source), 2u);
+	for (unsigned i = 0; i < fake_source_count(&source); i++)
+		cr_assert_eq(fake_source_at(&source, i).due == 0, i < 2);
+	for (unsigned i = 0; i < 2; i++) {
+		end_fetch(h, i * len, 0);
+		expect_bytes(&r[i], len);
+	}
+	end();
+}
+
+/* --- What is planned ----------------------------------------------------------------------- */
+
+Test(engine, samples_are_fetched_in_their_order_and_pushed_once_known)
+{
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	cr_assert_leq(fake_source_count(&source), 4u, "twice the depth");
+	for (unsigned i = 0; i < ORDER; i++) {
+		cr_assert_eq(fake_source_at(&source, i).id, f + order[i]);
+		fake_source_end(&source, i, 0);
+		settle();
+		cr_assert_eq(engine_where(engine, f + order[i]), WHERE_MEMORY);
+	}
+	cr_assert_eq(fake_source_count(&source), ORDER);
+	cr_assert_eq(fake_sink_count(&sink), 0u, "the kernel knows none of them");
+	for (unsigned i = 0; i < ORDER; i++)
+		engine_known(engine, f + order[i]);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), ORDER);
+	for (unsigned i = 0; i < ORDER; i++) {
+		struct fake_job job = fake_sink_at(&sink, i);
+
+		cr_assert(!job.drop && job.id == f + order[i]);
+		cr_assert(fake_bytes_right(store_view(job.out->entry), job.id, 0, SMALL_SIZE));
+		fake_sink_end(&sink, i, 0);
+		settle();
+		cr_assert_eq(engine_where(engine, job.id), WHERE_PAGE_CACHE);
+	}
+	end();
+}
+
+/* The first sample of the order is out to the sink. */
+static void begin_push(void)
+{
+	begin(MEMORY, 2);
+	engine_known(engine, f + order[0]);
+	follow(order, ORDER);
+	end_fetch(f + order[0], 0, 0);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u, "it was known before");
+	cr_assert_eq(fake_sink_at(&sink, 0).id, f + order[0]);
+}
+
+static void expect_second_push(unsigned fetches)
+{
+	struct fake_job job;
+
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 2u);
+	job = fake_sink_at(&sink, 1);
+	cr_assert(!job.drop && job.id == f + order[0]);
+	cr_assert(fake_bytes_right(store_view(job.out->entry), job.id, 0, SMALL_SIZE));
+	fake_sink_end(&sink, 1, 0);
+	settle();
+	cr_assert_eq(engine_where(engine, job.id), WHERE_PAGE_CACHE);
+	cr_assert_eq(fake_sink_count(&sink), 2u);
+	cr_assert_eq(fake_source_count(&source), fetches, "its bytes were there all the time");
+}
+
+Test(engine, a_refused_push_waits_until_the_inode_is_known)
+{
+	unsigned fetches;
+
+	begin_push();
+	fetches = fake_source_count(&source);
+	fake_sink_end(&sink, 0, -ENOENT);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u, "nothing has changed for the kernel");
+	cr_assert_eq(engine_where(engine, f + order[0]), WHERE_MEMORY);
+	engine_known(engine, f + order[0]);
+	expect_second_push(fetches);
+	end();
+}
+
+Test(engine, an_inode_that_becomes_known_during_the_push_is_not_missed)
+{
+	unsigned fetches;
+
+	begin_push();
+	fetches = fake_source_count(&source);
+	engine_known(engine, f + order[0]);
+	fake_sink_end(&sink, 0, -ENOENT);
+	expect_second_push(fetches);
+	end();
+}
+
+Test(engine, what_is_pushed_is_not_pushed_again)
+{
+	begin_push();
+	engine_known(engine, f + order[0]);
+	fake_sink_end(&sink, 0, 0);
+	engine_known(engine, f + order[0]);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u);
+	cr_assert_eq(engine_where(engine, f + order[0]), WHERE_PAGE_CACHE);
+	end();
+}
+
+Test(engine, what_the_kernel_dropped_is_fetched_again)
+{
+	struct reader r;
+
+	begin_push();
+	fake_sink_end(&sink, 0, 0);
+	settle();
+	read_at(&r, f + order[0], 0);
+	cr_assert_eq(stats_get(&stats.pressure), 1u);
+	end_fetch(f + order[0], 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	end();
+}
+
+/* --- Errors -------------------------------------------------------------------------------- */
+
+Test(engine, an_error_reaches_those_who_wait_and_nobody_later)
+{
+	struct reader late, joined, after;
+
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	read_at(&late, g, 0);
+	end_fetch(g, 0, -EACCES);
+	expect_error(&late, -EACCES);
+	read_at(&joined, f + order[0], 0);
+	end_fetch(f + order[0], 0, -EIO);
+	expect_error(&joined, -EIO);
+	end_fetch(f + order[1], 0, -EIO);
+	settle();
+	read_at(&after, f + order[1], 0);
+	end_fetch(f + order[1], 0, 0);
+	expect_bytes(&after, SMALL_SIZE);
+	cr_assert_eq(stats_get(&stats.fetch_errors), 3u);
+	cr_assert_eq(stale_calls, 0u);
+	end();
+}
+
+Test(engine, another_version_is_told_of)
+{
+	struct reader late;
+
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	end_fetch(f + order[0], 0, -ESTALE);
+	settle();
+	cr_assert(stale_calls == 1 && stale_id == f + order[0]);
+	read_at(&late, g, 0);
+	end_fetch(g, 0, -ESTALE);
+	expect_error(&late, -ESTALE);
+	settle();
+	cr_assert(stale_calls == 2 && stale_id == g);
+	end();
+}

@@ -1,0 +1,105 @@
+/* The engine in little memory: what it drops, and that it never holds more than its bound. */
+#include "tests/lib/engine_stage.h"
+
+/* What is certainly held: in flight, with the sink, or pushed and not dropped since. */
+static uint64_t held_at_least(void)
+{
+	uint64_t held = fake_source_bytes(&source);
+
+	for (unsigned i = 0; i < fake_sink_count(&sink); i++) {
+		struct fake_job job = fake_sink_at(&sink, i);
+
+		if (!job.drop && (job.out || job.result == 0))
+			held += SMALL_SIZE;
+		if (job.drop && !job.out)
+			held -= SMALL_SIZE;
+	}
+	return held;
+}
+
+/* Everything that is out ends. */
+static void go_on(void)
+{
+	settle();
+	cr_assert_leq(held_at_least(), LITTLE);
+	fetch_all();
+	cr_assert_leq(held_at_least(), LITTLE);
+	fake_sink_end_all(&sink);
+}
+
+static unsigned drops(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < fake_sink_count(&sink); i++)
+		count += fake_sink_at(&sink, i).drop;
+	return count;
+}
+
+static bool is_pushed(sample_id id)
+{
+	return engine_where(engine, id) == WHERE_PAGE_CACHE;
+}
+
+Test(engine_room, memory_is_never_above_its_bound)
+{
+	begin_little(true);
+	follow(all, SMALL);
+	for (unsigned i = 0; i < SMALL; i++) {
+		sample_id far = f + all[SMALL - 1 - i / 4];
+		struct reader r;
+
+		wait_until((go_on(), is_pushed(f + all[i])));
+		engine_opened(engine, f + all[i], (uint32_t)getpid());
+		settle();
+		if (i % 4 != 0 || engine_where(engine, far) != WHERE_SOURCE)
+			continue;
+		read_at(&r, far, 0);
+		wait_until((go_on(), r.woken));
+		expect_bytes(&r, SMALL_SIZE);
+		engine_read_to_end(engine, (struct block){ far, 0 });
+	}
+	cr_assert_gt(drops(), 0u);
+	cr_assert_gt(stats_get(&stats.bytes_fetched), LITTLE);
+	end();
+}
+
+/* An order takes the place of another: the room of its samples is needed. */
+Test(engine_room, what_is_being_pushed_is_dropped_after_it)
+{
+	unsigned pushes;
+
+	begin_little(true);
+	follow(all, SMALL / 2);
+	fetch_all();
+	pushes = fake_sink_count(&sink);
+	cr_assert_gt(pushes, 0u);
+	follow(all + SMALL / 2, SMALL / 2);
+	fetch_all();
+	cr_assert_eq(drops(), 0u, "the sink is at them");
+	for (unsigned i = 0; i < pushes; i++)
+		fake_sink_end(&sink, i, 0);
+	settle();
+	cr_assert_gt(drops(), 0u);
+	wait_until((go_on(), is_pushed(f + all[SMALL / 2])));
+	end();
+}
+
+Test(engine_room, what_was_not_pushed_goes_without_the_sink)
+{
+	struct reader r;
+
+	begin_little(false);
+	follow(all, SMALL / 2);
+	fetch_all();
+	cr_assert_eq(engine_where(engine, f + all[0]), WHERE_MEMORY);
+	follow(all + SMALL / 2, SMALL / 2);
+	fetch_all();
+	cr_assert_eq(engine_where(engine, f + all[SMALL / 2]), WHERE_MEMORY);
+	cr_assert_eq(engine_where(engine, f + all[0]), WHERE_SOURCE);
+	read_at(&r, f + all[0], 0);
+	end_fetch(f + all[0], 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	cr_assert_eq(fake_sink_count(&sink), 0u);
+	end();
+}
