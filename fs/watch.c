@@ -3,11 +3,18 @@
 #include "base/log.h"
 #include "fs/control.h"
 
+#define GATHER_US 1000
+
 void watch_opened(struct serve *s, node_id node, uint32_t pid)
 {
 	if (node_is_folder(node) || control_is(node))
 		return;
 	engine_opened(s->engine, node_sample(node), pid);
+}
+
+void watch_gather(void)
+{
+	usleep(GATHER_US);
 }
 
 static int nothing_to_start(struct watch *w)

@@ -68,6 +68,7 @@ static void *fan_main(void *arg)
 
 		if (waits[1].revents)
 			break;
+		watch_gather();
 		len = read(f->fd, events, sizeof(events));
 		for (; len > 0 && FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len))
 			take(f, e);

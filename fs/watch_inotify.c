@@ -137,8 +137,10 @@ static void *ino_main(void *arg)
 	while (!n->stopping && (poll(waits, 2, -1) >= 0 || errno == EINTR)) {
 		if (waits[1].revents && eventfd_read(n->news, &count) == 0)
 			add_news(n);
-		if (waits[0].revents)
+		if (waits[0].revents) {
+			watch_gather();
 			take_all(n);
+		}
 	}
 	return NULL;
 }

@@ -65,6 +65,14 @@ static int say_why(const char *mountpoint, const struct holders *servers, int er
 	return cli_fail(CLI_FAILED, "cannot unmount %s: %s", mountpoint, strerror(-error));
 }
 
+/* What took too long may have been done at last. */
+static bool is_gone(const char *mountpoint, uint32_t minor)
+{
+	dl_cleanup(host_mount_fini) struct host_mount now = { 0 };
+
+	return host_mount_of(mountpoint, &now) == 1 && now.minor != minor;
+}
+
 static int unmount(const char *mountpoint, const struct host_mount *m, bool lazily)
 {
 	dl_cleanup(holders_fini) struct holders servers = { 0 };
@@ -80,10 +88,16 @@ static int unmount(const char *mountpoint, const struct host_mount *m, bool lazi
 	if (lazily && holders_name_users(mountpoint, &servers, text, sizeof(text)))
 		fprintf(stderr, "dlfs: note: %s was in use by %s, whose open files now fail\n",
 			mountpoint, text);
+	/* One that was stopped holds files of the mount, and would not hear of its end. */
+	holders_kill(&servers, SIGCONT);
 	/* A dead mount: who is served by nobody has nothing to lose. */
 	lazily |= servers.count == 0;
 	r = lazily ? host_unmount(mountpoint, true) : unmount_patiently(mountpoint, &servers);
-	if (r < 0)
+	if (r == -ETIMEDOUT) {
+		mount_abort(m->minor);
+		r = host_unmount(mountpoint, true);
+	}
+	if (r < 0 && !is_gone(mountpoint, m->minor))
 		return say_why(mountpoint, &servers, r);
 	if (lazily)
 		holders_kill(&servers, SIGTERM);

@@ -32,7 +32,8 @@ bool host_mount_is_dlfs(const struct host_mount *m);
 int host_resolve(const char *path, char **ret) DL_MUST_CHECK;
 
 /* Take a mount away, as root or by fusermount3.  -EBUSY: it is in use (never if `lazily`);
- * -EPERM, -EINVAL: not ours, not mounted. */
+ * -EPERM, -EINVAL: not ours, not mounted; -ETIMEDOUT: a server that hangs keeps the kernel
+ * from it (10 s), until its connection is ended. */
 int host_unmount(const char *mountpoint, bool lazily) DL_MUST_CHECK;
 
 /* Is `mountpoint` a good place for showing `source`?  Both as host_resolve() gives them.

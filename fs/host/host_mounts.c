@@ -1,11 +1,7 @@
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "fs/host/internal.h"
 
@@ -119,28 +115,17 @@ static int find_now(const char *path, bool prefix, struct host_mount *ret)
 	return r < 0 ? r : mounts_find((char *)text.at, path, prefix, ret);
 }
 
-/* Attributes that the kernel remembers outlive a server, so the server itself is asked; it may
- * never answer, so a child asks. */
+/* Attributes that the kernel remembers outlive a server, so the server itself is asked. */
+static int ask(const void *path)
+{
+	struct statx st;
+
+	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 ? -errno : 0;
+}
+
 static bool is_dead(const char *path)
 {
-	pid_t pid = fork();
-	struct pollfd ended = { .events = POLLIN };
-	struct statx st;
-	int status = 0;
-
-	if (pid < 0)
-		return false;
-	if (pid == 0)
-		_exit(statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 &&
-		      errno == ENOTCONN);
-	ended.fd = pidfd_open(pid, 0);
-	if (ended.fd < 0 || poll(&ended, 1, ANSWER_MS) != 1)
-		kill(pid, SIGKILL);
-	if (ended.fd >= 0)
-		close(ended.fd);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+	return child_call(ask, path, ANSWER_MS) == -ENOTCONN;
 }
 
 int host_mounted(const char *path, struct host_mount *ret)

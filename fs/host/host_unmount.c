@@ -6,6 +6,8 @@
 
 #include "fs/host/internal.h"
 
+#define UNMOUNT_MS 10000               /* it takes moments, if nothing hangs */
+
 /* Where libfuse looks when PATH has no fusermount3. */
 static const char *const usual_folders[] = { "/usr/bin", "/bin", "/usr/local/bin" };
 
@@ -86,13 +88,23 @@ static int run_fusermount(const char *mountpoint, bool lazily)
 	return strstr(said, "busy") ? -EBUSY : -EPERM;
 }
 
-int host_unmount(const char *mountpoint, bool lazily)
-{
-	int flags = UMOUNT_NOFOLLOW | (lazily ? MNT_DETACH : 0);
+struct unmounting { const char *mountpoint; bool lazily; };
 
-	if (umount2(mountpoint, flags) == 0)
+static int unmount(const void *context)
+{
+	const struct unmounting *u = context;
+	int flags = UMOUNT_NOFOLLOW | (u->lazily ? MNT_DETACH : 0);
+
+	if (umount2(u->mountpoint, flags) == 0)
 		return 0;
 	if (errno != EPERM && errno != EACCES)
 		return -errno;
-	return run_fusermount(mountpoint, lazily);
+	return run_fusermount(u->mountpoint, u->lazily);
+}
+
+int host_unmount(const char *mountpoint, bool lazily)
+{
+	struct unmounting u = { mountpoint, lazily };
+
+	return child_call(unmount, &u, UNMOUNT_MS);
 }

@@ -5,6 +5,10 @@
 uint64_t memory_default(const char *root, char what[64]);
 uint64_t memory_cgroup_limit(const char *root);
 
+/* Make a call that a server may never answer, in a child.  What it returns (0 or -errno), or
+ * -ETIMEDOUT: it was given up after so many milliseconds. */
+int child_call(int (*call)(const void *context), const void *context, int ms) DL_MUST_CHECK;
+
 /* The last line of a mountinfo text whose mount point is `path`, or, with `prefix`, the one
  * that covers it.  1, 0: none, -ENOMEM. */
 int mounts_find(char *mountinfo, const char *path, bool prefix, struct host_mount *ret)

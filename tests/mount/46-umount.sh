@@ -1,5 +1,5 @@
 #!/bin/bash
-# `dlfs umount`: in use or not, ours or not.
+# `dlfs umount`: in use or not, hanging or not, ours or not.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
@@ -29,6 +29,11 @@ grep -q 'was in use by sleep' "$work/err" || fail "no note: $(cat "$work/err")"
 ! mountpoint -q "$mnt" || fail "still mounted after umount -l"
 gone || fail "processes are left after umount -l"
 kill $!
+
+mount_dlfs "$src" "$mnt"
+kill -STOP "$(jq .pid "$mnt/.dlfs/stats.json")"
+timeout 60 "$DLFS" umount "$mnt" || fail "umount of a mount that hangs"
+gone || fail "processes are left of a mount that hung"
 
 mount_dlfs "$src" "$mnt"
 umount "$mnt" || fail "umount(8)"

@@ -39,7 +39,7 @@ clean_up() {
 	trap - EXIT
 	jobs -p | xargs -r kill 2> /dev/null || true
 	for at in "${mounts[@]}"; do
-		! mountpoint -q "$at" 2> /dev/null && stat "$at" > /dev/null 2>&1 ||
+		! grep -qF " $at " /proc/self/mounts ||
 			timeout 20 "$DLFS" umount -l "$at" > /dev/null 2>&1 || umount -l "$at" 2> /dev/null || true
 	done
 	for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do eval "${cleanups[i]}" || true; done
