@@ -3,14 +3,13 @@
  * test program only.
  */
 #pragma once
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "tests/lib/dataset.h"
 #include "tests/lib/fake_sink.h"
 #include "tests/lib/fake_source.h"
-#include "tests/lib/tree.h"
 
 #define SMALL 16u                      /* f00 to f15 */
 #define SMALL_SIZE 10000u
@@ -21,8 +20,6 @@
 #define LITTLE (96 * KiB)              /* of the 160 kB of the small files */
 #define PATIENCE (30 * CLOCK_S)
 
-static struct tree tree;
-static struct manifest *manifest;
 static struct engine *engine;
 static struct stats stats;
 static struct fake_source source;
@@ -52,45 +49,34 @@ static inline void on_stale(void *context, sample_id id)
 	stale_calls++;
 }
 
-static inline sample_id sample(const char *name)
-{
-	node_id node;
-
-	cr_assert_eq(manifest_resolve(manifest, name, &node), 0);
-	return node_sample(node);
-}
-
 static inline void begin(uint64_t memory, unsigned depth)
 {
 	struct engine_options options = {
 		.sink = &sink.sink, .stats = &stats, .memory = memory, .chunk = 8 * MiB,
 		.stale = on_stale,
 	};
-	struct manifest_options mo;
 	char name[16];
 
 	ended = false;
 	tree = tree_new();
-	tree_folder(&tree, "data");
 	for (unsigned i = 0; i < SMALL; i++) {
-		snprintf(name, sizeof(name), "data/f%02u", i);
+		snprintf(name, sizeof(name), "f%02u", i);
 		tree_file(&tree, name, SMALL_SIZE);
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "data/g%u", i);
+		snprintf(name, sizeof(name), "g%u", i);
 		tree_file(&tree, name, HALF_SIZE);
 	}
-	tree_file(&tree, "data/h", BIG_SIZE);
-	mo = (struct manifest_options){ .source = tree_path(&tree, "data"), .reserve = 64 * MiB };
-	cr_assert_eq(manifest_open(&mo, &manifest), 0);
-	cr_assert_eq(manifest_scan(manifest, 1, NULL), 0);
-	f = sample("f00");             /* a listing is sorted by name: fNN is f + NN */
-	g = sample("g0");
-	h = sample("h");
+	tree_file(&tree, "h", BIG_SIZE);
+	m = open_manifest(&tree);
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	f = node_sample(node_at("f00"));       /* a listing is sorted by name: fNN is f + NN */
+	g = node_sample(node_at("g0"));
+	h = node_sample(node_at("h"));
 	fake_source_init(&source, depth);
 	fake_sink_init(&sink);
-	options.manifest = manifest;
-	options.source = fake_source_open(&source, manifest);
+	options.manifest = m;
+	options.source = fake_source_open(&source, m);
 	cr_assert_eq(engine_start(&options, &engine), 0);
 	engine_scanned(engine);
 }
@@ -117,8 +103,7 @@ static inline void end_stop(pthread_t thread)
 	pthread_join(thread, NULL);
 	fake_sink_fini(&sink);
 	fake_source_fini(&source);
-	manifest_close(manifest);
-	tree_drop(&tree, "");
+	dataset_drop();
 }
 
 static inline void end(void)

@@ -198,7 +198,8 @@ static inline void fake_source_fini(struct fake_source *f)
 }
 
 /* For one engine; freed by source_close(). */
-static inline struct source *fake_source_open(struct fake_source *f, const struct manifest *m)
+static inline struct source *fake_source_open(struct fake_source *f,
+					      const struct manifest *manifest)
 {
 	static const struct source_ops ops = {
 		.name = "fake", .size = sizeof(struct fake_front), .submit = fake_submit,
@@ -208,6 +209,8 @@ static inline struct source *fake_source_open(struct fake_source *f, const struc
 
 	if (!front)
 		abort();
-	*front = (struct fake_front){ .source = { .ops = &ops, .manifest = m }, .fake = f };
+	*front = (struct fake_front){
+		.source = { .ops = &ops, .manifest = manifest }, .fake = f,
+	};
 	return &front->source;
 }
