@@ -11,20 +11,31 @@
  * manifest_sample() says is no regular file.  What lies in a folder outside, to which a link
  * leads, is not known and not in the list.
  *
- * LIST_PATHS: the same files sorted by their whole path as bytes (HF datasets, YOLO).
- * LIST_NATURAL: timm's order, digits compared as numbers, letters lower-cased; where that
- * makes no difference ("1.jpg", "01.jpg") by path.
+ * LIST_PATHS: the same files and those directly in the root, sorted by their whole path (HF
+ * datasets, YOLO; sorted(glob()) of strings).
+ * LIST_NATURAL: timm's order of its .jpg, .jpeg and .png: digits compared as numbers, letters
+ * lower-cased; where that makes no difference ("1.jpg", "01.jpg") by name.
+ * LIST_PARTS: the files of LIST_PATHS, folder by folder, a folder's where its name belongs among
+ * the files: sorted() of pathlib's paths, and glob() unsorted.
+ * LIST_WALK: as dlfs lists folders, a folder's files before its sub-folders (os.walk, rglob).
+ * LIST_COMMON: of LIST_ALL those with the extension that most of them have.
  * LIST_ALL: every regular file once, by whole path; no link is followed.
  *
+ * Sorted is what Python sorts: by code point, see name.h.
+ *
  * Kept as runs of consecutive sample ids: a clean folder is one run, so index ↔ id is a
- * binary search over folders and no memory per file.
+ * binary search over folders and no memory per file.  Where an order tears the runs apart, as
+ * two tables of 4 bytes a file.
  *
  * Thread-safety: made by one thread; afterwards read by all.
  */
 #pragma once
 #include "prefetch/manifest/manifest.h"
 
-enum list_kind { LIST_IMAGE_FOLDER, LIST_PATHS, LIST_NATURAL, LIST_ALL, LIST_KINDS };
+enum list_kind {
+	LIST_IMAGE_FOLDER, LIST_PATHS, LIST_NATURAL, LIST_PARTS, LIST_WALK, LIST_COMMON, LIST_ALL,
+	LIST_KINDS,
+};
 struct list;
 
 /* Needs a finished scan (-EAGAIN before).  -ENOENT: no such folder, or no file for the list below
@@ -41,9 +52,16 @@ sample_id list_at(const struct list *l, uint32_t index);        /* index < count
 bool list_index(const struct list *l, sample_id id, uint32_t *ret_index);
 node_id list_root(const struct list *l);
 enum list_kind list_kind(const struct list *l);
+bool list_same(const struct list *a, const struct list *b);    /* samples and order */
+size_t list_bytes(const struct list *l);       /* of memory */
 
 /* Folders below which a training program may well have its ImageFolder, likeliest first:
  * the root; its children (train before the others); grandchildren.  Only folders with
  * a sub-folder that holds files.  Returns how many.
  */
 size_t list_roots(struct manifest *m, node_id *ret, size_t max);
+/* The innermost folder below which most of these samples lie. */
+node_id list_root_of(struct manifest *m, const sample_id *opened, size_t count);
+/* The lists of this folder, and of those above, that a program may go through: likeliest first, no
+ * two the same; the caller's refs.  Takes as long as sorting the names does. */
+size_t list_candidates(struct manifest *m, node_id root, struct list **ret, size_t max);

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "prefetch/manifest/name.h"
+
 static bool digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -32,17 +34,20 @@ static int compare_numbers(const char *a, size_t n, const char *b, size_t k)
 	return memcmp(a, b, n);
 }
 
+/* Neither a digit nor the end is part of a longer code. */
 static int compare_text(const char *a, size_t n, const char *b, size_t k)
 {
-	for (size_t i = 0; i < n && i < k; i++) {
-		unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
+	const char *end = a + n, *other_end = b + k;
 
-		x = x < 0x80 ? (unsigned char)tolower(x) : x;
-		y = y < 0x80 ? (unsigned char)tolower(y) : y;
+	while (a < end && b < other_end) {
+		uint32_t x = name_code(&a), y = name_code(&b);
+
+		x = x < 0x80 ? (uint32_t)tolower((int)x) : x;
+		y = y < 0x80 ? (uint32_t)tolower((int)y) : y;
 		if (x != y)
 			return x < y ? -1 : 1;
 	}
-	return n == k ? 0 : n < k ? -1 : 1;
+	return a == end && b == other_end ? 0 : a == end ? -1 : 1;
 }
 
 int natural_compare(const char *a, const char *b)

@@ -85,6 +85,20 @@ static void use_folder(struct manifest *m, node_id folder)
 	}
 }
 
+static void use_candidates(struct manifest *m, const struct list *l)
+{
+	struct list *lists[12];
+	sample_id opened[8];
+	size_t count = DL_MIN(list_count(l), (uint32_t)DL_COUNT(opened));
+
+	for (size_t i = 0; i < count; i++)
+		opened[i] = list_at(l, (uint32_t)i);
+	count = list_candidates(m, list_root_of(m, opened, count), lists, DL_COUNT(lists));
+	assert(count > 0);
+	while (count > 0)
+		list_unref(lists[--count]);
+}
+
 static void use(struct manifest *m)
 {
 	node_id roots[8];
@@ -101,6 +115,7 @@ static void use(struct manifest *m)
 		for (uint32_t i = 0; i < list_count(l); i++)
 			assert(list_index(l, list_at(l, i), &index) &&
 			       list_at(l, index) == list_at(l, i));
+		use_candidates(m, l);
 	}
 }
 
