@@ -1,5 +1,7 @@
 #include "prefetch/evidence.h"
 
+#define EARLY 6u                        /* opens, ... */
+#define EARLY_RUN 3u                    /* ... of these by the process that began */
 #define ENOUGH 32u
 #define ENOUGH_MIXED 64u                /* without knowing whose they are */
 #define FITS_CLEAR 8
@@ -10,10 +12,47 @@ static bool all_is_well(const struct evidence *e)
 	return !e->held && e->count >= ENOUGH / 2 && e->fitting * 3 >= e->count * 2;
 }
 
-bool evidence_enough(const struct evidence *e)
+static uint32_t lowest_pid(const struct evidence *e)
 {
-	return e->count >= (e->count && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH) &&
-	       !all_is_well(e);
+	uint32_t lowest = UINT32_MAX;
+
+	for (size_t i = 0; i < e->count; i++)
+		lowest = DL_MIN(lowest, e->opens[i].pid);
+	return lowest;
+}
+
+static bool is_early(const struct evidence *e)
+{
+	uint32_t lowest = lowest_pid(e);
+	size_t opens = 0;
+
+	for (size_t i = 0; i < e->count; i++)
+		opens += e->opens[i].pid == lowest;
+	return e->count >= EARLY && e->fitting * 3 < e->count && lowest != 0 && opens >= EARLY_RUN;
+}
+
+enum evidence_stage evidence_stage(const struct evidence *e)
+{
+	size_t enough = e->count > 0 && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH;
+
+	if (all_is_well(e))
+		return EVIDENCE_NONE;
+	if (e->count >= enough)
+		return EVIDENCE_FULL;
+	return is_early(e) ? EVIDENCE_EARLY : EVIDENCE_NONE;
+}
+
+static bool is_alone(const struct evidence *e)
+{
+	for (size_t i = 1; i < e->count; i++)
+		if (e->opens[i].pid != e->opens[0].pid)
+			return false;
+	return true;
+}
+
+bool evidence_same_start(const struct evidence *early, const struct evidence *now)
+{
+	return lowest_pid(early) == lowest_pid(now) && is_alone(early) == is_alone(now);
 }
 
 void evidence_clear(struct evidence *e)

@@ -22,8 +22,14 @@ struct evidence {
 	bool held;                     /* opens that fit are kept as well */
 };
 
-/* Enough to begin with: each worker has opened a few. */
-bool evidence_enough(const struct evidence *e);
+enum evidence_stage {
+	EVIDENCE_NONE,
+	EVIDENCE_EARLY,                /* enough to begin with, if the right process was seen */
+	EVIDENCE_FULL,                 /* each worker has opened a few */
+};
+enum evidence_stage evidence_stage(const struct evidence *e);
+/* What the early opens said of who began is still so. */
+bool evidence_same_start(const struct evidence *early, const struct evidence *now);
 void evidence_clear(struct evidence *e);
 /* epoch: how many opens an epoch of the dataset has, about. */
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch);

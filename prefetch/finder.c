@@ -33,6 +33,7 @@ struct finder {
 	size_t list_count;
 	uint32_t epoch;                /* the most samples that a list has */
 	uint64_t tried;                /* the turn of the evidence that was searched last */
+	enum evidence_stage stage;     /* ... and when */
 	unsigned fruitless;            /* searches in a row */
 	uint64_t rest_until;
 	bool searching;
@@ -80,8 +81,19 @@ static void wait_news(struct finder *f, uint64_t ns)
 
 static bool worth_a_search(const struct finder *f)
 {
-	return f->list_count > 0 && evidence_enough(&f->evidence) &&
-	       f->tried != f->evidence.turn && clock_now() >= f->rest_until;
+	enum evidence_stage stage = evidence_stage(&f->evidence);
+
+	return f->list_count > 0 && stage > EVIDENCE_NONE &&
+	       (f->tried != f->evidence.turn || f->stage < stage) && clock_now() >= f->rest_until;
+}
+
+static bool latest(void *context, struct evidence *ret)
+{
+	struct finder *f = context;
+
+	DL_HOLD(&f->lock);
+	*ret = f->evidence;
+	return f->evidence.turn == f->tried;
 }
 
 static bool take_work(struct finder *f)
@@ -93,7 +105,11 @@ static bool take_work(struct finder *f)
 		return false;
 	memset(s, 0, sizeof(*s));
 	f->tried = f->evidence.turn;
+	f->stage = evidence_stage(&f->evidence);
 	s->evidence = f->evidence;
+	s->latest = latest;
+	s->context = f;
+	search_init(s);
 	for (; s->list_count < f->list_count; s->list_count++)
 		s->lists[s->list_count] = list_ref(f->lists[s->list_count]);
 	f->searching = true;
@@ -107,8 +123,12 @@ static void search_with_all(struct finder *f)
 	f->busy = f->searcher_count;
 	for (unsigned i = 0; i < f->searcher_count; i++)
 		sem_post(&f->work);
-	while (f->busy > 0)
-		wait_news(f, 0);
+	while (f->busy > 0) {
+		wait_news(f, ASK_AGAIN_NS);
+		search_again(&f->search);
+	}
+	for (unsigned i = 0; i < ASKS_MAX && !f->search.stop && search_again(&f->search); i++)
+		wait_news(f, ASK_AGAIN_NS);
 }
 
 static bool still_true(struct finder *f, struct found *found)
@@ -158,7 +178,7 @@ static void conclude(struct finder *f, bool fruit)
 	f->evidence.held = false;
 	if (fruit)
 		f->fruitless = 0;
-	else if (f->evidence.turn == f->tried)
+	else if (f->evidence.turn == f->tried && f->stage == EVIDENCE_FULL)
 		f->fruitless++;
 	if (f->fruitless >= FRUITLESS_MAX)
 		f->rest_until = clock_now() + (PAUSE_NS << DL_MIN(f->fruitless - FRUITLESS_MAX,
@@ -216,6 +236,19 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count)
 	call_off(f);
 }
 
+/* The first opens were somebody else's, or the worker that began is seen only now. */
+static bool began_wrong(struct finder *f)
+{
+	if (!f->searching || f->stage != EVIDENCE_EARLY ||
+	    evidence_stage(&f->evidence) != EVIDENCE_FULL)
+		return false;
+	f->stage = EVIDENCE_FULL;
+	if (evidence_same_start(&f->search.evidence, &f->evidence))
+		return false;
+	f->stage = EVIDENCE_NONE;
+	return true;
+}
+
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 {
 	uint64_t turn;
@@ -225,7 +258,7 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 		return;
 	turn = f->evidence.turn;
 	evidence_open(&f->evidence, id, pid, fits, f->epoch);
-	if (f->evidence.turn != turn)
+	if (f->evidence.turn != turn || began_wrong(f))
 		call_off(f);
 	if (!f->searching && worth_a_search(f))
 		sem_post(&f->news);

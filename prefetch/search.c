@@ -9,6 +9,7 @@
 #define FEWEST 64                      /* of smaller datasets there is no evidence enough */
 /* 2^33 × starts are tried, or 2^20 × worlds × runs: this leaves less than 2^-20 for the wrong. */
 #define PROVEN 64.0f
+#define PROMISING 24.0f                 /* may be proven by the opens to come */
 #define HEAD 1024u
 #define HEAD_OF_WORLD 4096u
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
@@ -29,7 +30,7 @@ static const uint32_t constants[] = {
 
 /* --- How well a seed explains the opens ------------------------------------------------ */
 
-static float explains(const struct search *s, const struct found *f, uint32_t step)
+static float explains(const struct evidence *e, const struct found *f, uint32_t step)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
 	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
@@ -42,10 +43,10 @@ static float explains(const struct search *s, const struct found *f, uint32_t st
 	if (order_prefix(&none, &rule, scale.n, step > 1 ? HEAD_OF_WORLD : HEAD, &q) < 0 ||
 	    positions_init(&positions, q) < 0)
 		return 0.0f;
-	for (size_t i = 0; i < s->evidence.count; i++) {
+	for (size_t i = 0; i < e->count; i++) {
 		uint32_t index;
 
-		if (!list_index(f->list, s->evidence.opens[i].id, &index))
+		if (!list_index(f->list, e->opens[i].id, &index))
 			continue;
 		score_open(&score, positions_first(&positions, index), scale);
 		most = DL_MAX(most, score.bits);
@@ -53,23 +54,52 @@ static float explains(const struct search *s, const struct found *f, uint32_t st
 	return most;
 }
 
+static void keep(struct search *s, struct maybe m)
+{
+	DL_HOLD(&s->lock);
+	if (s->maybe_count < SEARCH_MAYBES)
+		s->maybes[s->maybe_count++] = m;
+}
+
 /* One of these worlds, if it explains the opens; of several the one that does so best. */
 static void consider(struct search *s, struct found f, uint32_t from, uint32_t to)
 {
+	struct maybe m = { f, from, to };
+	struct evidence evidence;
 	float most = 0.0f;
 
+	if (!s->latest(s->context, &evidence))
+		return;
 	for (uint32_t world = from; world <= to && !s->stop; world++) {
-		float bits = explains(s, &f, world);
+		float bits = explains(&evidence, &f, world);
 
 		if (bits <= most)
 			continue;
 		most = bits;
 		f.world = world > 1 ? world : 0;
 	}
+	if (most >= PROMISING && most < PROVEN)
+		keep(s, m);
 	if (most < PROVEN || atomic_exchange(&s->claimed, true))
 		return;
 	s->found = f;
 	atomic_store(&s->stop, true);
+}
+
+bool search_again(struct search *s)
+{
+	struct maybe maybes[SEARCH_MAYBES];
+	size_t count;
+
+	{
+		DL_HOLD(&s->lock);
+		count = s->maybe_count;
+		memcpy(maybes, s->maybes, count * sizeof(maybes[0]));
+		s->maybe_count = 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		consider(s, maybes[i].found, maybes[i].from, maybes[i].to);
+	return count > 0;
 }
 
 static struct found plain(const struct search *s, size_t list, uint32_t seed, uint32_t skip)
@@ -114,11 +144,12 @@ static unsigned depth_for(uint32_t n)
 	return n >= 1000 ? 2 : n >= 200 ? 3 : 4;
 }
 
-static void add_start(struct search *s, size_t list, struct seeds_start start)
+static void add_start(struct search *s, size_t list, struct seeds_start start, unsigned worlds)
 {
 	if (s->start_count == SEEDS_STARTS)
 		return;
 	s->list_of[s->start_count] = (uint8_t)list;
+	s->worlds[s->start_count] = (uint8_t)worlds;
 	s->starts[s->start_count++] = start;
 }
 
@@ -128,7 +159,27 @@ static void add_run(struct search *s, size_t list, const struct run *r, uint32_t
 
 	start.count = DL_MIN(r->count, depth_for(start.n));
 	memcpy(start.first, r->at, start.count * sizeof(r->at[0]));
-	add_start(s, list, start);
+	add_start(s, list, start, 1);
+}
+
+/* An order of which the entries after the first were opened by anybody. */
+static struct seeds_start mixed(const struct search *s, size_t list, uint32_t first, uint32_t skip)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]);
+
+	return (struct seeds_start){
+		.n = n, .skip = skip, .first = { first }, .count = n >= 1000 ? 4 : SEEDS_DEPTH,
+		.others = part->first, .other_count = part->first_count,
+	};
+}
+
+/* Rank 0 of a world whose seed is not small: the next entry is that of rank 1. */
+static void add_world(struct search *s, size_t list)
+{
+	const struct run *first = &s->parts[list].runs[0];
+
+	add_start(s, list, mixed(s, list, first->at[0], 0), SEEDS_WORLD_MAX);
 }
 
 /* Several workers' opens are mixed: the first of the order is one of the very first, and the
@@ -138,11 +189,7 @@ static void add_mixed(struct search *s, size_t list, uint32_t skip, size_t start
 	const struct search_part *part = &s->parts[list];
 
 	for (size_t i = 0; i < DL_MIN(part->first_count, starts); i++)
-		add_start(s, list, (struct seeds_start){
-			.n = list_count(s->lists[list]), .skip = skip, .first = { part->first[i] },
-			.count = list_count(s->lists[list]) >= 1000 ? 4 : SEEDS_DEPTH,
-			.others = part->first, .other_count = part->first_count,
-		});
+		add_start(s, list, mixed(s, list, part->first[i], skip), 1);
 }
 
 static void gather(struct search *s, size_t list)
@@ -169,6 +216,11 @@ static bool is_read(const struct search *s, const struct list *list)
 	return list_count(list) >= FEWEST && of_it * 4 >= s->evidence.count * 3;
 }
 
+void search_init(struct search *s)
+{
+	dl_lock_init(&s->lock);
+}
+
 bool search_prepare(struct search *s)
 {
 	for (size_t l = 0; l < s->list_count; l++) {
@@ -185,8 +237,11 @@ bool search_prepare(struct search *s)
 		part->run_count = evidence_runs(&s->evidence, s->lists[l], part->runs, SEARCH_RUNS);
 		for (size_t i = 0; i < part->run_count; i++)
 			add_run(s, l, &part->runs[i], 0);
-		if (part->run_count > 0)
-			add_run(s, l, &part->runs[0], 2);
+		if (part->run_count == 0)
+			continue;
+		add_run(s, l, &part->runs[0], 2);
+		if (evidence_stage(&s->evidence) == EVIDENCE_FULL)
+			add_world(s, l);
 	}
 	s->end = 1 + SMALL_PIECES + PIECES;
 	return s->start_count > 0;
@@ -196,6 +251,7 @@ void search_fini(struct search *s)
 {
 	while (s->list_count > 0)
 		list_unref(s->lists[--s->list_count]);
+	dl_lock_fini(&s->lock);
 }
 
 /* --- The work -------------------------------------------------------------------------- */
@@ -272,7 +328,8 @@ static void hit(void *context, uint32_t seed, size_t start)
 {
 	struct search *s = context;
 
-	consider(s, plain(s, s->list_of[start], seed, s->starts[start].skip), 1, 1);
+	consider(s, plain(s, s->list_of[start], seed, s->starts[start].skip), 1,
+		 s->worlds[start]);
 }
 
 uint32_t search_piece(uint32_t seed)

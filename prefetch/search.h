@@ -1,7 +1,9 @@
-/* One search: a copy of the evidence, and the work that several threads share.  No I/O. */
+/* One search: the evidence that it began with, and the work that several threads share.  What
+ * it finds is judged by all the evidence that there is by then.  No I/O. */
 #pragma once
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "prefetch/evidence.h"
 #include "prefetch/order/seeds.h"
 
@@ -10,8 +12,13 @@
 #define SEARCH_OPENS 64
 #define SEARCH_FILTER 2048u
 
+#define SEARCH_MAYBES 16
+
 struct search {
 	struct evidence evidence;
+	/* All of it by now, on any searcher's thread; false: that was another epoch. */
+	bool (*latest)(void *context, struct evidence *ret);
+	void *context;
 	struct list *lists[SEARCH_LISTS];      /* refs */
 	size_t list_count;
 
@@ -24,6 +31,7 @@ struct search {
 	} parts[SEARCH_LISTS];
 	struct seeds_start starts[SEEDS_STARTS];
 	uint8_t list_of[SEEDS_STARTS];         /* of each start */
+	uint8_t worlds[SEEDS_STARTS];          /* of each start: at most so many ranks */
 	size_t start_count;
 
 	_Atomic uint32_t next;                 /* the piece of work that nobody has yet ... */
@@ -31,14 +39,22 @@ struct search {
 	_Atomic bool stop;
 	_Atomic bool claimed;                  /* by who found it: may write the next */
 	struct found found;
+
+	struct dl_lock lock;                   /* guards the next */
+	struct maybe { struct found found; uint32_t from, to; } maybes[SEARCH_MAYBES];
+	size_t maybe_count;                    /* need more evidence */
 };
 
+/* With evidence, latest and context set, and the rest zero. */
+void search_init(struct search *s);
 /* Work out what to look for.  false: nothing can be found with this evidence. */
 bool search_prepare(struct search *s);
 /* Which piece tries this seed among all seeds; those before the piece of 0 try the likely ones. */
 uint32_t search_piece(uint32_t seed);
 /* Do pieces of the work until there are none, or stop.  Any number of threads at once. */
 void search_run(struct search *s);
+/* Judge what could not be decided by what is known by now.  false: there is no such thing. */
+bool search_again(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
 /* Which ranks of its world have their share of the opens. */
 void search_ranks(const struct evidence *e, struct found *f);

@@ -8,16 +8,32 @@
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 
+static struct evidence by_now;
+
+static bool latest(void *context, struct evidence *ret)
+{
+	(void)context;
+	*ret = by_now;
+	return true;
+}
+
 /* Let a loader open samples until there is evidence enough. */
-static void watch(struct evidence *e, struct stage *s, struct loader *l)
+static void watch(struct stage *s, struct loader *l, enum evidence_stage stage)
 {
 	uint32_t position, pid;
 
-	while (!evidence_enough(e)) {
+	while (evidence_stage(&by_now) < stage) {
 		cr_assert(loader_step(l, s, &position, &pid), "the epoch is too short");
-		evidence_open(e, list_at(&s->list, l->sequence->at[position]), pid, false,
+		evidence_open(&by_now, list_at(&s->list, l->sequence->at[position]), pid, false,
 			      s->list.count);
 	}
+}
+
+static void start(struct search *s, struct list *list)
+{
+	*s = (struct search){ .evidence = by_now, .latest = latest };
+	search_init(s);
+	s->lists[s->list_count++] = list_ref(list);
 }
 
 static struct sequence *shares(uint32_t n, uint32_t seed, uint32_t world, uint32_t rank)
@@ -78,9 +94,9 @@ Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
 		struct loader l = { .sequence = q, .to = q->length, .workers = c->workers,
 				    .batch = c->batch, .pid = c->pids ? 50 : 0 };
 
-		memset(&s, 0, sizeof(s));
-		watch(&s.evidence, &stage, &l);
-		s.lists[s.list_count++] = list_ref(&stage.list);
+		evidence_clear(&by_now);
+		watch(&stage, &l, EVIDENCE_FULL);
+		start(&s, &stage.list);
 		cr_assert(search_prepare(&s), "%s: nothing to search", c->why);
 		s.next = first_piece(c);
 		s.end = s.next + 2;
@@ -89,13 +105,78 @@ Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
 		cr_assert_eq(s.found.seed, c->seed, "%s: seed %u", c->why, s.found.seed);
 		cr_assert_eq(s.found.skip, c->skip, "%s: skip %u", c->why, s.found.skip);
 		cr_assert_eq(s.found.world, c->world, "%s: world %u", c->why, s.found.world);
-		search_ranks(&s.evidence, &s.found);
+		search_ranks(&by_now, &s.found);
 		cr_assert_eq(s.found.rank_count, c->world ? 1 : 0, "%s", c->why);
 		if (c->world)
 			cr_assert_eq(s.found.ranks[0], c->rank, "%s", c->why);
 		search_fini(&s);
 		cr_assert_eq(stage.list.refs, 1);
 	}
+}
+
+/* A search begins with six opens; what it finds is proven by those that came meanwhile, or later. */
+Test(finder, begins_with_few_opens, .timeout = PATIENCE)
+{
+	static struct search s;
+	static const uint32_t sizes[] = { 1000, 2000, 50000, 1281167 };
+
+	for (size_t i = 0; i < DL_COUNT(sizes); i++) {
+		struct stage stage = { .list = { 1, FIRST_ID, sizes[i] }, .random = i };
+		dl_cleanup(sequence_unrefp) struct sequence *q =
+			torch_sequence(sizes[i], 3386900802, 0);
+		struct loader l = { .sequence = q, .to = q->length, .workers = 4, .batch = 16,
+				    .pid = 50 };
+
+		evidence_clear(&by_now);
+		watch(&stage, &l, EVIDENCE_EARLY);
+		cr_assert_lt(by_now.count, 32, "%zu opens", by_now.count);
+		start(&s, &stage.list);
+		cr_assert(search_prepare(&s));
+		s.next = search_piece(3386900802);
+		s.end = s.next + 2;
+		search_run(&s);
+		watch(&stage, &l, EVIDENCE_FULL);
+		cr_assert(s.claimed || search_again(&s), "n %u: forgotten", sizes[i]);
+		cr_assert(s.claimed, "n %u: not proven", sizes[i]);
+		cr_assert_eq(s.found.seed, 3386900802);
+		search_fini(&s);
+	}
+}
+
+Test(finder, finds_the_large_seed_of_ranks_that_are_all_here, .timeout = PATIENCE)
+{
+	static struct search s;
+	struct stage stage = { .list = { 1, FIRST_ID, 5000 }, .random = 3 };
+	struct sequence *q[4];
+	struct loader ranks[4];
+
+	evidence_clear(&by_now);
+	for (uint32_t r = 0; r < 4; r++) {
+		q[r] = shares(5000, 1890281479, 4, r);
+		ranks[r] = (struct loader){ .sequence = q[r], .to = q[r]->length, .workers = 2,
+					    .batch = 16, .pid = 50 + 10 * r };
+	}
+	while (evidence_stage(&by_now) < EVIDENCE_FULL || by_now.count < 100) {
+		struct loader *l = &ranks[random_below(&stage, 4)];
+		uint32_t position, pid;
+
+		cr_assert(loader_step(l, &stage, &position, &pid));
+		evidence_open(&by_now, list_at(&stage.list, l->sequence->at[position]), pid, false,
+			      5000);
+	}
+	start(&s, &stage.list);
+	cr_assert(search_prepare(&s));
+	s.next = search_piece(1890281479);
+	s.end = s.next + 2;
+	search_run(&s);
+	cr_assert(s.claimed);
+	cr_assert_eq(s.found.seed, 1890281479);
+	cr_assert_eq(s.found.world, 4);
+	search_ranks(&by_now, &s.found);
+	cr_assert_eq(s.found.rank_count, 0, "all of them");
+	search_fini(&s);
+	for (uint32_t r = 0; r < 4; r++)
+		sequence_unref(q[r]);
 }
 
 /* Opens at random, as of a sampler with weights: there is no seed for them. */
@@ -109,13 +190,13 @@ Test(finder, finds_nothing_where_there_is_nothing, .timeout = PATIENCE)
 	for (size_t i = 0; i < DL_COUNT(worlds); i++) {
 		struct stage stage = { .list = { 1, FIRST_ID, worlds[i].n }, .random = 7 };
 
-		memset(&s, 0, sizeof(s));
-		while (s.evidence.count < 64)
-			evidence_open(&s.evidence,
+		evidence_clear(&by_now);
+		while (by_now.count < 64)
+			evidence_open(&by_now,
 				      FIRST_ID + random_below(&stage, worlds[i].n),
 				      worlds[i].pids ? 50 + random_below(&stage, 2) : 0, false,
 				      worlds[i].n);
-		s.lists[s.list_count++] = list_ref(&stage.list);
+		start(&s, &stage.list);
 		cr_assert(search_prepare(&s));
 		s.end = 3;
 		search_run(&s);
@@ -153,11 +234,11 @@ Test(finder, takes_no_batch_for_an_epoch)
 
 	for (uint32_t i = 0; i < 900; i++) {
 		evidence_open(&e, i, 7, i % 4 != 0, 1000);
-		cr_assert(!evidence_enough(&e), "after %u opens", i);
+		cr_assert_eq(evidence_stage(&e), EVIDENCE_NONE, "after %u opens", i);
 	}
-	for (uint32_t i = 0; i < 400 && !evidence_enough(&e); i++)
+	for (uint32_t i = 0; i < 400 && evidence_stage(&e) < EVIDENCE_FULL; i++)
 		evidence_open(&e, i, 8, i % 2, 1000);   /* another job beside it */
-	cr_assert(evidence_enough(&e));
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
 }
 
 Test(finder, begins_anew_with_the_next_epoch)
