@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/log.h"
 #include "fs/fuse.h"
 
 struct replaced {
@@ -80,8 +81,10 @@ static void on_replaced(void *context, struct manifest *m, node_id folder, uint3
 
 	(void)m;
 	(void)new_listing;
-	if (!r)
+	if (!r) {
+		log_warning("no memory is left: the kernel keeps old names of a changed folder");
 		return;
+	}
 	*r = (struct replaced){ .folder = folder, .old = old_listing };
 	DL_HOLD(&n->lock);
 	*n->last = r;

@@ -12,7 +12,7 @@
 
 struct push;
 int push_start(struct serve *s, unsigned threads, struct push **ret) DL_MUST_CHECK;
-void push_stop(struct push *p);        /* jobs that wait finish with -ESHUTDOWN */
+void push_stop(struct push *p);        /* pushes that wait end with -ESHUTDOWN */
 struct sink *push_sink(struct push *p);
 /* The mount can be opened from now on (for drops). */
 void push_mounted(struct push *p);

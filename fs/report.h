@@ -1,4 +1,5 @@
-/* The numbers as text: a JSON object (stats.json) and Prometheus' text format 0.0.4. */
+/* The numbers as text: a JSON object (stats.json) and Prometheus' text format 0.0.4.
+ * They append; -ENOMEM.  Thread-safety: every call on any thread. */
 #pragma once
 #include "fs/serve.h"
 

@@ -4,8 +4,10 @@
  *
  *     request threads   read a request, answer it from the manifest or the store; a READ
  *                       whose bytes are not there is parked, not the thread
- *     push threads      the page cache: notify_store, and dropping; nothing else may notify
- *     notify thread     what the kernel must forget after a refresh
+ *     push threads      the page cache: notify_store, and dropping
+ *     notify thread     what the kernel must forget after a refresh; but for these and the push
+ *                       threads nobody may notify
+ *     announce thread   tells the engine what the kernel has come to know
  *     watch thread      opens, from fanotify or inotify
  *     errand thread     what may take long: orders, refresh, scan, verify
  *     planner, source   see prefetch/engine.h

@@ -43,7 +43,8 @@ int cli_usage(const struct command *c, const char *format, ...)
 	char after[256];
 	va_list args;
 
-	snprintf(after, sizeof(after), "; usage: dlfs %s %s", c->name, c->usage);
+	snprintf(after, sizeof(after), "; usage: dlfs %s%s%s", c->name, *c->usage ? " " : "",
+		 c->usage);
 	va_start(args, format);
 	complain(after, format, args);
 	va_end(args);
@@ -122,7 +123,7 @@ static int print_command_help(const struct command *c)
 {
 	dl_cleanup(buf_free) struct buf settings = BUF_EMPTY;
 
-	printf("usage: dlfs %s %s\n\n%s.\n", c->name, c->usage, c->summary);
+	printf("usage: dlfs %s%s%s\n\n%s.\n", c->name, *c->usage ? " " : "", c->usage, c->summary);
 	if (*c->help)
 		printf("\n%s", c->help);
 	if (c != &cmd_mount)
