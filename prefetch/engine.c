@@ -91,7 +91,7 @@ static void engine_free(struct engine *e)
 
 static int start_threads(struct engine *e)
 {
-	struct finder_options finder = { .found = order_found, .context = e };
+	struct finder_options finder = { .found = order_found, .look = order_look, .context = e };
 	int r = finder_start(&finder, &e->finder);
 
 	if (r < 0)

@@ -65,6 +65,7 @@ struct engine {
 	struct sequence *told, *told_next;     /* owned refs, so that an address says who it is */
 	uint64_t told_epoch;
 	char spec[256];
+	node_id looked;                /* the folder whose lists order=auto goes by; 0: none */
 
 	struct dl_lock late_lock;      /* guards the next three */
 	uint64_t reserve_used;
@@ -89,6 +90,7 @@ void planner_order(struct engine *e);  /* the tracker was changed: the plan must
 
 /* orders.c: the finder's */
 bool order_found(void *engine, const struct found *f);
+void order_look(void *engine, const sample_id *opened, size_t count);
 
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
 void fetch_planned(struct engine *e, sample_id id, uint64_t due);

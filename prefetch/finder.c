@@ -16,6 +16,7 @@
 #define PAUSE_DOUBLINGS 6u
 #define ASK_AGAIN_NS (CLOCK_S / 2)
 #define ASKS_MAX 120
+#define LOOK_OPENS 64u
 
 struct finder {
 	struct finder_options options;
@@ -185,6 +186,22 @@ static void conclude(struct finder *f, bool fruit)
 								   PAUSE_DOUBLINGS));
 }
 
+static void look(struct finder *f)
+{
+	sample_id opened[LOOK_OPENS];
+	size_t count;
+
+	{
+		DL_HOLD(&f->lock);
+		if (!f->options.look || f->stopping || !worth_a_search(f))
+			return;
+		count = DL_MIN(f->evidence.count, (size_t)LOOK_OPENS);
+		for (size_t i = 0; i < count; i++)
+			opened[i] = f->evidence.opens[i].id;
+	}
+	f->options.look(f->options.context, opened, count);
+}
+
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -192,6 +209,7 @@ static void *finder_main(void *arg)
 	while (!f->stopping) {
 		bool fruit;
 
+		look(f);
 		if (!take_work(f)) {
 			wait_news(f, 0);
 			continue;
@@ -222,14 +240,25 @@ static void call_off(struct finder *f)
 	sem_post(&f->news);
 }
 
-void finder_lists(struct finder *f, struct list *const *lists, size_t count)
+static void take_lists(struct finder *f, struct list *const *lists, size_t count)
 {
-	DL_HOLD(&f->lock);
 	drop_lists(f);
 	for (size_t i = 0; i < DL_MIN(count, (size_t)SEARCH_LISTS); i++) {
 		f->lists[f->list_count++] = list_ref(lists[i]);
 		f->epoch = DL_MAX(f->epoch, list_count(lists[i]));
 	}
+}
+
+void finder_instead(struct finder *f, struct list *const *lists, size_t count)
+{
+	DL_HOLD(&f->lock);
+	take_lists(f, lists, count);
+}
+
+void finder_lists(struct finder *f, struct list *const *lists, size_t count)
+{
+	DL_HOLD(&f->lock);
+	take_lists(f, lists, count);
 	evidence_clear(&f->evidence);
 	f->fruitless = 0;
 	f->rest_until = 0;

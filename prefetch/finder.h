@@ -21,6 +21,9 @@ struct finder_options {
 	/* On the finder's thread, with no lock held; true: it is followed from now on. */
 	bool (*found)(void *context, const struct found *f);
 	void *context;
+	/* Likewise, before a search, or NULL: which lists may these opens be of?  Those that are
+	 * better than what is searched are given with finder_instead(). */
+	void (*look)(void *context, const sample_id *opened, size_t count);
 };
 
 int finder_start(const struct finder_options *options, struct finder **ret) DL_MUST_CHECK;
@@ -29,5 +32,7 @@ void finder_stop(struct finder *f);
 
 /* From now on these lists (refs are taken) are searched; none: rest. */
 void finder_lists(struct finder *f, struct list *const *lists, size_t count);
+/* The same, but for the opens that were seen already. */
+void finder_instead(struct finder *f, struct list *const *lists, size_t count);
 /* A sample was opened; fits: as it was foreseen. */
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);

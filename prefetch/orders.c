@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "prefetch/engine_internal.h"
+#include "prefetch/search.h"
 
 #define ROOTS_MAX 6
 #define LIST_FILE_SHARE 4              /* a list file may take this part of the memory bound */
@@ -155,6 +156,7 @@ static void follow_told(struct engine *e, struct ask *a)
 		return;
 	finder_lists(e->finder, t->lists, t->spec.kind == ORDER_AUTO ? t->list_count : 0);
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
+	e->looked = 0;
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
 }
 
@@ -177,6 +179,51 @@ bool order_found(void *engine, const struct found *found)
 
 	ask(engine, &a.ask);
 	return a.taken;
+}
+
+struct look_ask {
+	struct ask ask;
+	node_id root;
+	struct list *lists[SEARCH_LISTS];
+	size_t count;
+	bool looked;
+};
+
+static void begin_to_look(struct engine *e, struct ask *a)
+{
+	struct look_ask *l = dl_container_of(a, struct look_ask, ask);
+
+	l->looked = e->looked == l->root;
+	e->looked = l->root;
+}
+
+/* Unless an order was told meanwhile. */
+static void take_lists(struct engine *e, struct ask *a)
+{
+	struct look_ask *l = dl_container_of(a, struct look_ask, ask);
+
+	if (e->looked == l->root && tracker_lists(e->tracker, l->lists, l->count))
+		finder_instead(e->finder, l->lists, l->count);
+}
+
+/* Only now all lists are made, and only of the folder whose files are opened. */
+void order_look(void *engine, const sample_id *opened, size_t count)
+{
+	struct engine *e = engine;
+	struct manifest *m = e->options.manifest;
+	struct look_ask l = {
+		.ask.run = begin_to_look, .root = list_root_of(m, opened, count), .looked = true,
+	};
+
+	ask(e, &l.ask);
+	if (l.looked)
+		return;
+	l.count = list_candidates(m, l.root, l.lists, DL_COUNT(l.lists));
+	l.ask = (struct ask){ .run = take_lists };
+	if (l.count > 0)
+		ask(e, &l.ask);
+	while (l.count > 0)
+		list_unref(l.lists[--l.count]);
 }
 
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])

@@ -11,6 +11,38 @@ static bool has_list(const struct tracker *t, const struct list *list)
 	return false;
 }
 
+static bool in_use(const struct tracker *t, const struct list *list)
+{
+	bool used = false;
+
+	for (size_t i = 0; i < t->job_count; i++)
+		used |= t->jobs[i]->course.list == list;
+	for (size_t i = 0; i < t->first_count; i++)
+		used |= t->firsts[i].list == list;
+	for (size_t i = 0; i < t->next_count; i++)
+		used |= t->nexts[i].list == list;
+	return used;
+}
+
+bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count)
+{
+	size_t before = t->list_count;
+
+	if (t->spec.kind != ORDER_AUTO)
+		return false;
+	t->list_count = 0;
+	for (size_t i = 0; i < before; i++) {
+		if (in_use(t, t->lists[i]))
+			t->lists[t->list_count++] = t->lists[i];
+		else
+			list_unref(t->lists[i]);
+	}
+	for (size_t i = 0; i < count && t->list_count < LISTS; i++)
+		t->lists[t->list_count++] = list_ref(lists[i]);
+	memset(t->walking, 0, sizeof(t->walking));
+	return true;
+}
+
 /* What the spec would say of ranks, had it been told. */
 static int complete_spec(const struct order_spec *s, const struct found *f, struct order_spec *ret)
 {

@@ -12,7 +12,7 @@
 #include "base/dl.h"
 
 #define SEEDS_DEPTH 6
-#define SEEDS_STARTS 64                /* that can be tried in one pass */
+#define SEEDS_STARTS 128               /* that can be tried in one pass */
 #define SEEDS_ALL (UINT64_C(1) << 32)
 #define SEEDS_WORLD_MAX 64u
 

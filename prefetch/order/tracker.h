@@ -73,6 +73,8 @@ struct found {
 	uint32_t ranks[TRACKER_RANKS], rank_count;     /* ascending; 0: all of them */
 };
 bool tracker_found(struct tracker *t, const struct found *f);
+/* With ORDER_AUTO: from now on these lists, and those of what is followed; else false. */
+bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
 /* The next open belongs to this epoch (user.dlfs.epoch). */
 void tracker_epoch(struct tracker *t, uint64_t epoch);
 

@@ -9,7 +9,7 @@
 #define NEXTS ORDER_BRANCHES
 #define JOBS 4
 #define WALKS 4
-#define LISTS 12
+#define LISTS 20                       /* those that are searched, and those of jobs */
 #define RECENT 256                     /* opens that are remembered, to be judged anew */
 #define BEFORE 128u                    /* opens looked at before the first evidence */
 #define MARGIN 10.0f                   /* bits that the best must have more than the second */

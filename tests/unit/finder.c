@@ -328,7 +328,9 @@ static void read_epoch(struct finder *f, struct stage *s, const struct sequence 
 Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
 {
 	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
-	struct finder_options options = { 2, refuse_once, &heard };
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .context = &heard,
+	};
 	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
 	struct list *list = &stage.list;
@@ -352,7 +354,9 @@ Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
 Test(finder, stops_in_the_midst_of_a_search, .timeout = PATIENCE)
 {
 	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
-	struct finder_options options = { 2, refuse_once, &heard };
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .context = &heard,
+	};
 	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
 	struct list *list = &stage.list;

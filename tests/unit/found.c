@@ -126,3 +126,40 @@ Test(found, is_a_second_job_while_the_first_goes_on)
 	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
 	stage_close(&s);
 }
+
+/* The lists that opens point to come beside the one that is followed, and instead of the others. */
+Test(found, keeps_the_list_that_is_followed)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 99, 0);
+	struct list other = { 1, FIRST_ID + 1000, N }, third = { 1, FIRST_ID, N + 1000 };
+	struct list *lists[] = { &other, &third };
+	struct loader l = loader_of(q, 50);
+	struct found f;
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f = found_of(&s, 99);
+	cr_assert(tracker_lists(s.tracker, lists, 2));
+	read_some(&s, &l, 100);
+	cr_assert(!tracker_found(s.tracker, &f), "its list is none of these");
+	lists[0] = &s.list;
+	cr_assert(tracker_lists(s.tracker, lists, 2));
+	cr_assert_eq(other.refs, 1);
+	cr_assert(tracker_found(s.tracker, &f));
+	lists[0] = &other;
+	cr_assert(tracker_lists(s.tracker, lists, 1));
+	cr_assert_eq(third.refs, 1);
+	cr_assert_eq(other.refs, 2);
+	forget_verdicts(&s);
+	while (loader_open(&l, &s))
+		;
+	cr_assert_eq(s.verdicts[TRACKER_FITS], s.opens);
+	for (uint32_t i = 1500; i < 1600; i++)          /* of the other list */
+		stage_see(&s, list_at(&other, i), 60);
+	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens - 10);
+	stage_close(&s);
+	cr_assert_eq(other.refs, 1);
+	stage_open(&s, "sequential", N, NULL);
+	cr_assert(!tracker_lists(s.tracker, lists, 1), "these were told");
+	stage_close(&s);
+}
