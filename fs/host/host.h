@@ -1,7 +1,10 @@
-/* What this machine allows and what is mounted on it.  Pure questions; no state.
+/* What this machine allows and what is mounted on it.  Questions, but for host_unmount(), a dead
+ * mount that host_check_mountpoint() detaches, and the folder that host_state_file() makes.
  *
- * Nothing here asks a mounted file system anything from the calling process: a server that
- * hangs must not make the command hang that is to end it.
+ * Nothing here but host_check_mountpoint() asks a mounted file system anything from the calling
+ * process: a server that hangs must not make the command hang that is to end it.
+ *
+ * Thread-safety: every call on any thread.
  */
 #pragma once
 #include "base/buf.h"
@@ -20,7 +23,8 @@ struct host_mount {
 	bool shared;                   /* other mount namespaces see what is mounted below it */
 	bool dead;                     /* FUSE, and nobody answers any more */
 };
-/* The topmost mount at exactly this path: 1 and *ret (free with host_mount_fini), 0: none. */
+/* The topmost mount at exactly this path: 1 and *ret (free with host_mount_fini), 0: none; -errno.
+ * Waits up to 3 s for a FUSE server. */
 int host_mounted(const char *path, struct host_mount *ret) DL_MUST_CHECK;
 /* The mount that an absolute path without symlinks lies in; `dead` is not looked at. */
 int host_mount_of(const char *path, struct host_mount *ret) DL_MUST_CHECK;
@@ -28,12 +32,12 @@ void host_mount_fini(struct host_mount *m);
 bool host_mount_is_dlfs(const struct host_mount *m);
 
 /* Absolute and without symlinks, also where the last folder cannot be asked because its
- * server is gone.  -ENOENT, -ENOTDIR, -EACCES, … */
+ * server is gone.  *ret is the caller's to free.  -ENOENT, -ENOTDIR, -EACCES, … */
 int host_resolve(const char *path, char **ret) DL_MUST_CHECK;
 
 /* Take a mount away, as root or by fusermount3.  -EBUSY: it is in use (never if `lazily`);
- * -EPERM, -EINVAL: not ours, not mounted; -ETIMEDOUT: a server that hangs keeps the kernel
- * from it (10 s), until its connection is ended. */
+ * -EPERM, -EINVAL: not ours, not mounted; -ENOENT: there is no fusermount3; -ETIMEDOUT: a server
+ * that hangs keeps the kernel from it (10 s), until its connection is ended. */
 int host_unmount(const char *mountpoint, bool lazily) DL_MUST_CHECK;
 
 /* Is `mountpoint` a good place for showing `source`?  Both as host_resolve() gives them.
@@ -42,7 +46,7 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 			  char reterr[256]) DL_MUST_CHECK;
 
 /* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
- * The file for a source: hash of its real path. */
+ * The file for a source: hash of its real path, with a NUL that is counted.  -ENOENT: no home. */
 int host_state_file(const char *source, struct buf *ret) DL_MUST_CHECK;
 
 /* The whole of a small file, with a NUL after it that is not counted. */

@@ -15,7 +15,8 @@ static void unescape(char *text)
 	for (const char *from = text; *from; to++) {
 		unsigned code;
 
-		if (*from == '\\' && sscanf(from + 1, "%3o", &code) == 1) {
+		if (*from == '\\' && strspn(from + 1, "01234567") >= 3 &&
+		    sscanf(from + 1, "%3o", &code) == 1) {
 			*to = (char)code;
 			from += 4;
 		} else {

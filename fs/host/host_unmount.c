@@ -23,12 +23,13 @@ bool host_has_program(const char *name)
 {
 	const char *path = getenv("PATH");
 
-	for (; path && *path; path += path[strcspn(path, ":")] == ':') {
+	while (path && *path) {
 		size_t len = strcspn(path, ":");
 
 		if (can_run(path, len, name))
 			return true;
 		path += len;
+		path += *path == ':';
 	}
 	for (size_t i = 0; i < DL_COUNT(usual_folders); i++)
 		if (can_run(usual_folders[i], strlen(usual_folders[i]), name))
@@ -53,34 +54,45 @@ bool host_user_allow_other(void)
 	return false;
 }
 
+/* All that comes, as far as there is room. */
+static void hear_out(int fd, char *said, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	while (len + 1 < size && (n = read(fd, said + len, size - 1 - len)) != 0) {
+		if (n < 0 && errno != EINTR)
+			break;
+		len += n > 0 ? (size_t)n : 0;
+	}
+	said[len] = '\0';
+}
+
 /* The program says in words what went wrong; "busy" is the one that matters here. */
 static int run_fusermount(const char *mountpoint, bool lazily)
 {
 	int out[2], status = 0;
-	char said[512] = "";
-	ssize_t n = 0, len = 0;
+	char said[512];
 	pid_t pid;
+	int r;
 
-	if (pipe(out) < 0)
+	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
 	pid = fork();
 	if (pid == 0) {
 		dup2(out[1], STDERR_FILENO);
-		close(out[0]);
-		close(out[1]);
 		execlp("fusermount3", "fusermount3", lazily ? "-uz" : "-u", "--", mountpoint,
 		       (char *)NULL);
 		_exit(127);
 	}
+	r = pid < 0 ? -errno : 0;
 	close(out[1]);
-	while (pid > 0 && len < (ssize_t)sizeof(said) - 1 &&
-	       (n = read(out[0], said + len, sizeof(said) - 1 - (size_t)len)) > 0)
-		len += n;
+	hear_out(out[0], said, sizeof(said));
 	close(out[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	if (r < 0)
+		return r;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (pid < 0)
-		return -EAGAIN;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)

@@ -129,6 +129,7 @@ Test(memory, nothing_can_be_read)
 	"30 27 0:40 / /mnt/fast ro,nosuid master:3 - fuse.dlfs /data/set rw,user_id=0\n" \
 	"31 27 254:0 /data/part /mnt/part rw - ext4 /dev/vda rw\n" \
 	"32 27 0:41 / /mnt/two\\040words rw - tmpfs a\\134b rw\n" \
+	"34 27 0:43 / /mnt/odd\\1 rw - tmpfs x rw\n" \
 	"33 30 0:42 / /mnt/fast ro - fuse.sshfs host: rw\n" \
 	"broken line\n"
 
@@ -168,6 +169,8 @@ Test(mounts, escaped_names)
 	cr_assert_eq(find("/mnt/two words", false, &m), 1);
 	cr_assert_str_eq(m.mountpoint, "/mnt/two words");
 	cr_assert_str_eq(m.source, "a\\b");
+	host_mount_fini(&m);
+	cr_assert_eq(find("/mnt/odd\\1", false, &m), 1, "no escape, but taken for one");
 	host_mount_fini(&m);
 }
 
