@@ -114,7 +114,7 @@ Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
 	}
 }
 
-/* A search begins with six opens; what it finds is proven by those that came meanwhile, or later. */
+/* A search begins with six opens; what it finds is proven by what came meanwhile, or later. */
 Test(finder, begins_with_few_opens, .timeout = PATIENCE)
 {
 	static struct search s;
@@ -301,6 +301,8 @@ struct listener {
 	pthread_cond_t cond;
 	unsigned asked;
 	struct found last;
+	struct finder *finder;
+	struct list *better;           /* is given once opens were seen */
 };
 
 static bool refuse_once(void *context, const struct found *f)
@@ -327,7 +329,9 @@ static void read_epoch(struct finder *f, struct stage *s, const struct sequence 
 
 Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
 {
-	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
 	struct finder_options options = {
 		.threads = 2, .found = refuse_once, .context = &heard,
 	};
@@ -350,10 +354,50 @@ Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
 	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
 }
 
+static void look(void *context, const sample_id *opened, size_t count)
+{
+	struct listener *l = context;
+
+	cr_assert_geq(count, 6);
+	for (size_t i = 0; i < count; i++)
+		cr_assert(opened[i] >= FIRST_ID && opened[i] < FIRST_ID + 2000);
+	finder_instead(l->finder, &l->better, 1);
+}
+
+/* The list that it began with has other files as well, so that no seed explains the opens. */
+Test(finder, asks_for_lists_before_it_searches, .timeout = PATIENCE)
+{
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+		.better = &stage.list,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .look = look, .context = &heard,
+	};
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
+	struct list all = { 1, FIRST_ID, 3000 }, *list = &all;
+
+	cr_assert_eq(finder_start(&options, &heard.finder), 0);
+	finder_lists(heard.finder, &list, 1);
+	read_epoch(heard.finder, &stage, q, 64);
+	pthread_mutex_lock(&heard.mutex);
+	while (heard.asked < 2)
+		pthread_cond_wait(&heard.cond, &heard.mutex);
+	pthread_mutex_unlock(&heard.mutex);
+	finder_stop(heard.finder);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(heard.last.list, &stage.list);
+	cr_assert_eq(all.refs, 1);
+	cr_assert_eq(stage.list.refs, 1);
+}
+
 /* The search of all seeds would take minutes. */
 Test(finder, stops_in_the_midst_of_a_search, .timeout = PATIENCE)
 {
-	struct listener heard = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, { 0 } };
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
 	struct finder_options options = {
 		.threads = 2, .found = refuse_once, .context = &heard,
 	};
