@@ -1,7 +1,10 @@
+#include <getopt.h>
 #include <string.h>
 #include <sys/xattr.h>
 
 #include "fs/cli/cli.h"
+
+static const struct option no_options[] = { { NULL, 0, NULL, 0 } };
 
 static int run(int argc, char **argv)
 {
@@ -9,13 +12,12 @@ static int run(int argc, char **argv)
 	dl_cleanup(buf_free) struct buf done = BUF_EMPTY;
 	int r;
 
-	if (argc > 1 && argv[1][0] == '-' && strcmp(argv[1], "--") != 0)
-		return cli_usage(&cmd_refresh, "option \"%s\" is unknown", argv[1]);
-	argv += argc > 1 && strcmp(argv[1], "--") == 0;
-	argc -= argc > 1 && strcmp(argv[0], "--") == 0;
-	if (argc != 2)
+	opterr = optind = 0;
+	if (getopt_long(argc, argv, "", no_options, NULL) != -1)
+		return cli_bad_option(&cmd_refresh, argv);
+	if (argc - optind != 1)
 		return cli_usage(&cmd_refresh, "one mount point is needed");
-	r = cli_find_mount(argv[1], &mountpoint);
+	r = cli_find_mount(argv[optind], &mountpoint);
 	if (r != CLI_OK)
 		return r;
 	r = setxattr(mountpoint, "user.dlfs.refresh", "1", 1, 0) < 0 ? -errno : 0;

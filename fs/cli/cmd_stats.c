@@ -33,7 +33,9 @@ static void print_order(const struct view *v)
 		printf("epoch      not known, of %.0f samples\n", length);
 }
 
-static unsigned print_all(const struct view *v, const char *mountpoint)
+#define ALL_LINES 11                   /* that print_all() prints, print_order()'s two included */
+
+static void print_all(const struct view *v, const char *mountpoint)
 {
 	double opens = view_number(v, "opens");
 	char a[32], b[32];
@@ -59,7 +61,6 @@ static unsigned print_all(const struct view *v, const char *mountpoint)
 	       view_number(v, "fetch_errors"));
 	printf("served     %s, pushed %s\n", bytes_of(v, "bytes_served", a),
 	       bytes_of(v, "bytes_pushed", b));
-	return 11;
 }
 
 /* --- Again and again ------------------------------------------------------------------ */
@@ -89,7 +90,6 @@ static int watch(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *before = NULL;
 	bool terminal = isatty(STDOUT_FILENO);
-	unsigned lines = 0;
 	int r;
 
 	for (;;) {
@@ -98,10 +98,10 @@ static int watch(const char *mountpoint)
 		r = view_read(mountpoint, &now);
 		if (r != CLI_OK)
 			return r;
-		if (terminal && lines)
-			printf("\033[%uA\033[J", lines);
+		if (terminal && before)        /* over the lines of a second ago */
+			printf("\033[%dA\033[J", ALL_LINES);
 		if (terminal)
-			lines = print_all(now, mountpoint);
+			print_all(now, mountpoint);
 		else
 			print_line(now, before);
 		view_free(before);
