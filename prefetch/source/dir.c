@@ -192,7 +192,7 @@ struct dir_job *dir_take(struct dir *d)
 	return j;
 }
 
-static int end_with(struct dir_job *j, int result)
+static enum dir_want end_with(struct dir_job *j, int result)
 {
 	j->result = result;
 	return j->want = DIR_END;
@@ -241,7 +241,7 @@ static int open_error(int error)
 	}
 }
 
-static int after_open(struct dir_job *j, int fd)
+static enum dir_want after_open(struct dir_job *j, int fd)
 {
 	if (fd == -EPERM && j->how.flags & O_NOATIME) {
 		/* Not our file.  The others hardly are. */
@@ -255,7 +255,7 @@ static int after_open(struct dir_job *j, int fd)
 	return j->want = DIR_STAT;
 }
 
-static int prepare_read(struct dir_job *j)
+static enum dir_want prepare_read(struct dir_job *j)
 {
 	if (j->len == 0)
 		return end_with(j, 0);
@@ -276,7 +276,7 @@ int dir_fstat(struct dir_job *j)
 	return statx(j->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &j->now) < 0 ? -errno : 0;
 }
 
-static int after_stat(struct dir_job *j, int result)
+static enum dir_want after_stat(struct dir_job *j, int result)
 {
 	if (result < 0)
 		return end_with(j, result);
@@ -288,7 +288,7 @@ static int after_stat(struct dir_job *j, int result)
 	return prepare_read(j);
 }
 
-static int after_read(struct dir_job *j, int result)
+static enum dir_want after_read(struct dir_job *j, int result)
 {
 	if (result < 0)
 		return end_with(j, result);
@@ -304,11 +304,11 @@ enum dir_want dir_step(struct dir_job *j, int result)
 		return j->want;
 	switch (j->want) {
 	case DIR_OPEN:
-		return (enum dir_want)after_open(j, result);
+		return after_open(j, result);
 	case DIR_STAT:
-		return (enum dir_want)after_stat(j, result);
+		return after_stat(j, result);
 	case DIR_READ:
-		return (enum dir_want)after_read(j, result);
+		return after_read(j, result);
 	case DIR_END:
 		break;
 	}
