@@ -166,6 +166,7 @@ static int start_engine(struct serve *s)
 	const struct config *c = s->options->config;
 	struct engine_options o = {
 		.manifest = s->manifest, .sink = push_sink(s->push), .stats = s->stats,
+		.lessons_file = s->options->lessons_file,
 		.memory = s->options->memory, .chunk = c->chunk, .lead = (uint32_t)c->lead,
 		.stale = survey_stale, .context = s,
 	};

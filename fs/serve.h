@@ -27,6 +27,7 @@ struct serve_options {
 	struct shared *shared;
 	const char *mountpoint;        /* absolute */
 	const char *state_file;        /* where the manifest is saved; NULL: nowhere */
+	const char *lessons_file;      /* where what order=auto learned is; NULL: nowhere */
 	uint64_t memory;               /* bytes, decided */
 	int fuse_fd;                   /* an open /dev/fuse of the mount */
 	bool replacement;              /* of a server that died */

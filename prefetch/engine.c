@@ -91,11 +91,14 @@ static void engine_free(struct engine *e)
 
 static int start_threads(struct engine *e)
 {
-	struct finder_options finder = { .found = order_found, .look = order_look, .context = e };
+	struct finder_options finder = {
+		.found = order_found, .look = order_look, .save = learn_save, .context = e,
+	};
 	int r = finder_start(&finder, &e->finder);
 
 	if (r < 0)
 		return r;
+	learn_start(e);
 	r = -pthread_create(&e->thread, NULL, planner_main, e);
 	if (r < 0)
 		finder_stop(e->finder);

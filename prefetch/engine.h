@@ -46,6 +46,7 @@ struct engine_options {
 	uint64_t memory;               /* bytes, the bound */
 	uint64_t chunk;                /* files up to this are fetched whole */
 	uint32_t lead;                 /* samples; 0: adapts */
+	const char *lessons_file;      /* what order=auto learns is kept there; NULL: nowhere */
 	/* A file turned out to be another version than the manifest's (any thread, no lock). */
 	void (*stale)(void *context, sample_id id);
 	void *context;

@@ -59,6 +59,7 @@ struct engine {
 	struct tracker *tracker;
 	struct plan *plan;
 	struct judge judge;
+	struct lessons lessons;        /* what order=auto has learned; learn.c */
 	struct buf loose;              /* struct loose */
 	uint64_t aged;
 	uint64_t turn;                 /* counts changes of the next three: the main course */
@@ -91,6 +92,11 @@ void planner_order(struct engine *e);  /* the tracker was changed: the plan must
 /* orders.c: the finder's */
 bool order_found(void *engine, const struct found *f);
 void order_look(void *engine, const sample_id *opened, size_t count);
+
+/* learn.c */
+void learn_start(struct engine *e);    /* before the threads */
+void learn_look(struct engine *e);     /* the planner: is there a new lesson? */
+void learn_save(void *engine, const struct lessons *l);        /* the finder's thread */
 
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
 void fetch_planned(struct engine *e, sample_id id, uint64_t due);

@@ -38,6 +38,8 @@ struct finder {
 	unsigned fruitless;            /* searches in a row */
 	uint64_t rest_until;
 	bool searching;
+	struct lessons lessons;
+	bool unsaved;
 
 	struct search search;          /* the finder's thread's, or the busy searchers' */
 };
@@ -108,6 +110,7 @@ static bool take_work(struct finder *f)
 	f->tried = f->evidence.turn;
 	f->stage = evidence_stage(&f->evidence);
 	s->evidence = f->evidence;
+	s->lessons = f->lessons;
 	s->latest = latest;
 	s->context = f;
 	search_init(s);
@@ -202,6 +205,23 @@ static void look(struct finder *f)
 	f->options.look(f->options.context, opened, count);
 }
 
+static bool take_unsaved(struct finder *f, struct lessons *ret)
+{
+	DL_HOLD(&f->lock);
+	if (!DL_TAKE(f->unsaved))
+		return false;
+	*ret = f->lessons;
+	return true;
+}
+
+static void save_lessons(struct finder *f)
+{
+	struct lessons lessons;
+
+	if (f->options.save && take_unsaved(f, &lessons))
+		f->options.save(f->options.context, &lessons);
+}
+
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -209,6 +229,7 @@ static void *finder_main(void *arg)
 	while (!f->stopping) {
 		bool fruit;
 
+		save_lessons(f);
 		look(f);
 		if (!take_work(f)) {
 			wait_news(f, 0);
@@ -219,6 +240,7 @@ static void *finder_main(void *arg)
 		search_fini(&f->search);
 		conclude(f, fruit);
 	}
+	save_lessons(f);
 	return NULL;
 }
 
@@ -263,6 +285,14 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count)
 	f->fruitless = 0;
 	f->rest_until = 0;
 	call_off(f);
+}
+
+void finder_lessons(struct finder *f, const struct lessons *lessons, bool save)
+{
+	DL_HOLD(&f->lock);
+	f->lessons = *lessons;
+	f->unsaved |= save;
+	sem_post(&f->news);
 }
 
 /* The first opens were somebody else's, or the worker that began is seen only now. */

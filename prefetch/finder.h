@@ -20,6 +20,8 @@ struct finder_options {
 	unsigned threads;              /* 0: one for each processor */
 	/* On the finder's thread, with no lock held; true: it is followed from now on. */
 	bool (*found)(void *context, const struct found *f);
+	/* On the finder's thread: lessons that are new.  NULL: nowhere to keep them. */
+	void (*save)(void *context, const struct lessons *l);
 	void *context;
 	/* Likewise, before a search, or NULL: which lists may these opens be of?  Those that are
 	 * better than what is searched are given with finder_instead(). */
@@ -34,5 +36,7 @@ void finder_stop(struct finder *f);
 void finder_lists(struct finder *f, struct list *const *lists, size_t count);
 /* The same, but for the opens that were seen already. */
 void finder_instead(struct finder *f, struct list *const *lists, size_t count);
+/* What is known of earlier epochs and runs is tried first. */
+void finder_lessons(struct finder *f, const struct lessons *lessons, bool save);
 /* A sample was opened; fits: as it was foreseen. */
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);

@@ -236,6 +236,7 @@ static void keep_house(struct engine *e, uint64_t now)
 			break;
 	}
 	planner_order(e);
+	learn_look(e);
 }
 
 void *planner_main(void *arg)

@@ -264,6 +264,18 @@ static void try_constants(struct search *s)
 				consider(s, plain(s, l, constants[i], skip), 1, 1);
 }
 
+/* A generator that was passed along is known by where it began. */
+static void try_lessons(struct search *s, size_t list)
+{
+	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
+		const struct lesson *e = &s->lessons.at[i];
+		uint32_t world = DL_MAX(e->world, 1u);
+
+		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
+			consider(s, plain(s, list, e->seed, (uint32_t)e->skip), world, world);
+	}
+}
+
 static void try_runs(struct search *s, uint32_t seed, size_t list)
 {
 	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
@@ -346,6 +358,9 @@ void search_run(struct search *s)
 		uint64_t from;
 
 		if (piece == 0) {
+			for (size_t l = 0; l < s->list_count; l++)
+				if (s->parts[l].first_count > 0)
+					try_lessons(s, l);
 			try_constants(s);
 		} else if (piece <= SMALL_PIECES) {
 			small_piece(s, piece - 1);

@@ -5,6 +5,7 @@
 
 #include "base/lock.h"
 #include "prefetch/evidence.h"
+#include "prefetch/order/lessons.h"
 #include "prefetch/order/seeds.h"
 
 #define SEARCH_LISTS 12
@@ -19,6 +20,7 @@ struct search {
 	/* All of it by now, on any searcher's thread; false: that was another epoch. */
 	bool (*latest)(void *context, struct evidence *ret);
 	void *context;
+	struct lessons lessons;                /* tried before all else */
 	struct list *lists[SEARCH_LISTS];      /* refs */
 	size_t list_count;
 

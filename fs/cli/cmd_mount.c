@@ -206,9 +206,9 @@ static int fail_early(int ready_fd, const char *format, ...)
 }
 
 /* Without a place for its state dlfs reads the folders again at the next mount; no more. */
-static const char *state_file(const struct config *c, struct buf *path)
+static const char *state_file(const struct config *c, const char *kind, struct buf *path)
 {
-	int r = host_state_file(c->source, path);
+	int r = host_state_file(c->source, kind, path);
 
 	if (r == 0)
 		return (char *)path->at;
@@ -245,14 +245,16 @@ static int run(const struct request *q, int ready_fd)
 	const struct config *c = q->config;
 	struct manifest_options where = { .source = c->source };
 	struct serve_options options = { .config = c, .mountpoint = c->mountpoint };
-	dl_cleanup(buf_free) struct buf state = BUF_EMPTY;
+	dl_cleanup(buf_free) struct buf state = BUF_EMPTY, lessons = BUF_EMPTY;
 	struct mount *mount = NULL;
 	char text[256];
 	int r;
 
 	log_set_level((enum log_level)c->log_level);
 	raise_limits();
-	options.state_file = state_file(c, &state);
+	options.state_file = state_file(c, "manifest", &state);
+	if (options.state_file)
+		options.lessons_file = state_file(c, "orders", &lessons);
 	r = manifest_open(&where, &options.manifest);
 	if (r < 0)
 		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source,

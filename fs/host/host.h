@@ -46,8 +46,9 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 			  char reterr[256]) DL_MUST_CHECK;
 
 /* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
- * The file for a source: hash of its real path, with a NUL that is counted.  -ENOENT: no home. */
-int host_state_file(const char *source, struct buf *ret) DL_MUST_CHECK;
+ * The file of a kind for a source: hash of its real path, and the kind for an extension; with a
+ * NUL that is counted.  -ENOENT: no home. */
+int host_state_file(const char *source, const char *kind, struct buf *ret) DL_MUST_CHECK;
 
 /* The whole of a small file, with a NUL after it that is not counted. */
 int host_read_file(const char *path, struct buf *ret) DL_MUST_CHECK;

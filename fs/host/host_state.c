@@ -40,7 +40,7 @@ static uint64_t name_hash(const char *text)
 	return hash;
 }
 
-int host_state_file(const char *source, struct buf *ret)
+int host_state_file(const char *source, const char *kind, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	dl_cleanup(dl_freep) char *real = realpath(source, NULL);
@@ -56,7 +56,7 @@ int host_state_file(const char *source, struct buf *ret)
 	if (r < 0)
 		return r;
 	path.len--;
-	r = buf_printf(&path, "/%016llx.manifest", (unsigned long long)name_hash(real));
+	r = buf_printf(&path, "/%016llx.%s", (unsigned long long)name_hash(real), kind);
 	if (r == 0)
 		r = buf_append(&path, "", 1);
 	if (r < 0)

@@ -3,6 +3,8 @@
 
 #include "prefetch/order/tracker_internal.h"
 
+#define LESSON_OPENS 32u
+
 static bool has_list(const struct tracker *t, const struct list *list)
 {
 	for (size_t i = 0; i < t->list_count; i++)
@@ -116,6 +118,25 @@ static void take_over(struct tracker *t, struct follow *f, uint64_t number)
 	t->elsewhere = (struct score){ 0 };
 	hypotheses_clear(t->firsts, &t->first_count);
 	hypotheses_next(t);
+}
+
+void tracker_teach(struct tracker *t, const struct lessons *lessons)
+{
+	t->lessons = lessons;
+	if (t->job_count > 0)
+		hypotheses_next(t);
+}
+
+/* Once it is certain: what was believed for a few opens is no lesson. */
+bool tracker_lesson(const struct tracker *t, struct lesson *ret)
+{
+	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
+
+	if (!f || t->spec.kind != ORDER_AUTO || tracker_state(t) != TRACKER_CONFIRMED ||
+	    f->opened_count < LESSON_OPENS)
+		return false;
+	*ret = hypotheses_lesson(t, f->course.list, &f->rule);
+	return true;
 }
 
 bool tracker_took(const struct tracker *t)

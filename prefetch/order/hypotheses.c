@@ -91,6 +91,30 @@ void hypotheses_around(struct tracker *t, struct list *list, const struct epoch 
 	add_first(t);
 }
 
+struct lesson hypotheses_lesson(const struct tracker *t, const struct list *list,
+				const struct epoch *e)
+{
+	return (struct lesson){
+		.n = list_count(list), .seed = e->seed, .skip = e->skip,
+		.world = e->rule == EPOCH_DISTRIBUTED ? t->spec.world : 0,
+	};
+}
+
+static void add_learned(struct tracker *t, struct list *list, const struct epoch *now)
+{
+	struct lesson of_now = hypotheses_lesson(t, list, now);
+	const struct lesson *after = t->lessons ? lessons_after(t->lessons, &of_now) : NULL;
+	struct epoch next = *now;
+
+	if (t->spec.kind != ORDER_AUTO || !after || after->n != of_now.n ||
+	    after->world != of_now.world)
+		return;
+	next.number++;
+	next.seed = after->seed;
+	next.skip = after->skip;
+	add(t, t->nexts, &t->next_count, NEXTS, list, &next);
+}
+
 void hypotheses_next(struct tracker *t)
 {
 	struct epoch rules[ORDER_BRANCHES];
@@ -98,6 +122,7 @@ void hypotheses_next(struct tracker *t)
 	size_t n;
 
 	hypotheses_clear(t->nexts, &t->next_count);
+	add_learned(t, main->course.list, &main->rule);
 	n = order_next(&t->spec, list_count(main->course.list), &main->rule, rules);
 	for (size_t i = 0; i < n; i++)
 		add(t, t->nexts, &t->next_count, NEXTS, main->course.list, &rules[i]);

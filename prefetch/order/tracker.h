@@ -24,6 +24,7 @@
  */
 #pragma once
 #include "prefetch/manifest/list.h"
+#include "prefetch/order/lessons.h"
 #include "prefetch/order/list_file.h"
 #include "prefetch/order/positions.h"
 
@@ -73,6 +74,11 @@ struct found {
 	uint32_t ranks[TRACKER_RANKS], rank_count;     /* ascending; 0: all of them */
 };
 bool tracker_found(struct tracker *t, const struct found *f);
+/* With ORDER_AUTO: what earlier epochs and runs had (borrowed, may change between calls; tell
+ * again when it has).  An epoch's successor is then known before it begins. */
+void tracker_teach(struct tracker *t, const struct lessons *lessons);
+/* true: the epoch that is read is one to be remembered. */
+bool tracker_lesson(const struct tracker *t, struct lesson *ret);
 /* With ORDER_AUTO: from now on these lists, and those of what is followed; else false. */
 bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
 /* The next open belongs to this epoch (user.dlfs.epoch). */

@@ -36,6 +36,7 @@ struct tracker {
 	struct list *lists[LISTS];
 	size_t list_count;
 	struct list_epochs listed;
+	const struct lessons *lessons;         /* or NULL */
 
 	struct hypothesis firsts[HYPOTHESES];  /* while nothing is believed */
 	size_t first_count;
@@ -64,6 +65,8 @@ void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
 /* The same, after an epoch was believed in vain: it again, and what may follow it, come first. */
 void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule);
 void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */
+struct lesson hypotheses_lesson(const struct tracker *t, const struct list *list,
+				const struct epoch *e);
 void hypotheses_clear(struct hypothesis *at, size_t *count);
 /* true: the open continued a lane of one of them.  anywhere: they may be read from their
  * middle on; else the first evidence is their beginning. */

@@ -1,9 +1,11 @@
-/* The first byte says what the rest is: 's' a spec, else a list file.  What is accepted can be
- * used: a spec gives epochs and sequences within their bounds, a list file indices below n.
+/* The first byte says what the rest is: 's' a spec, 'h' lessons, else a list file.  What is accepted
+ * can be used: a spec gives epochs and sequences within their bounds, a list file indices below n,
+ * lessons are printed as they are read.
  */
 #include <assert.h>
 #include <string.h>
 
+#include "prefetch/order/lessons.h"
 #include "prefetch/order/list_file.h"
 
 #define SAMPLES 100u
@@ -72,6 +74,21 @@ static void try_list(struct bytes text)
 	list_epochs_fini(&l);
 }
 
+static void try_lessons(struct bytes text)
+{
+	static struct lessons l, again;
+	dl_cleanup(buf_free) struct buf printed = BUF_EMPTY;
+
+	lessons_parse(text, &l);
+	assert(l.count <= LESSONS_MAX && lessons_print(&l, &printed) == 0);
+	lessons_parse((struct bytes){ printed.at, printed.len }, &again);
+	assert(again.count == l.count);
+	for (size_t i = 0; i < l.count; i++)
+		assert(again.at[i].seed == l.at[i].seed && again.at[i].skip == l.at[i].skip);
+	for (size_t i = 0; i < l.count; i++)
+		lessons_after(&l, &l.at[i]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	dl_cleanup(dl_freep) char *text = NULL;
@@ -79,7 +96,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	if (data[0] != 's') {
-		try_list((struct bytes){ data + 1, size - 1 });
+		struct bytes rest = { data + 1, size - 1 };
+
+		data[0] == 'h' ? try_lessons(rest) : try_list(rest);
 		return 0;
 	}
 	text = strndup((const char *)data + 1, size - 1);

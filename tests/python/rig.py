@@ -91,9 +91,10 @@ def workplace():
 
 
 @contextlib.contextmanager
-def mounted(source, options="", at=None):
+def mounted(source, options="", at=None, state=None):
     at = at or tempfile.mkdtemp(prefix="dlfs-mount-")
-    env = dict(os.environ, XDG_STATE_HOME=tempfile.mkdtemp(prefix="dlfs-state-"))
+    own_state = state or tempfile.mkdtemp(prefix="dlfs-state-")
+    env = dict(os.environ, XDG_STATE_HOME=own_state)
     words = f"observe={OBSERVE}" + ("," + options if options else "")
     subprocess.run([DLFS, "mount", source, at, "-o", words], check=True, env=env, timeout=60)
     try:
@@ -101,7 +102,8 @@ def mounted(source, options="", at=None):
     finally:
         subprocess.run([DLFS, "umount", "-l", at], check=True, timeout=60)
         os.rmdir(at)
-        shutil.rmtree(env["XDG_STATE_HOME"], ignore_errors=True)
+        if not state:
+            shutil.rmtree(own_state, ignore_errors=True)
 
 
 TO_TENSOR = transforms.Compose([transforms.Resize((8, 8)), transforms.ToTensor()])

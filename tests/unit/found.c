@@ -95,6 +95,39 @@ Test(found, knows_what_follows_a_seed_that_was_chosen)
 	stage_close(&s);
 }
 
+/* A seed that was drawn says nothing, but an earlier run may. */
+Test(found, knows_what_followed_in_an_earlier_run)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *now = torch_sequence(N, 3000000000u, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *next = torch_sequence(N, 1000000000u, 0);
+	struct loader l = loader_of(now, 50), second = loader_of(next, 60);
+	static struct lessons lessons;
+	struct lesson lesson;
+	struct found f;
+	struct stage s;
+
+	lessons_add(&lessons, (struct lesson){ .n = N, .seed = 3000000000u });
+	lessons_add(&lessons, (struct lesson){ .n = N, .seed = 1000000000u });
+	stage_open(&s, "auto", N, NULL);
+	tracker_teach(s.tracker, &lessons);
+	f = found_of(&s, 3000000000u);
+	read_some(&s, &l, 40);
+	cr_assert(tracker_found(s.tracker, &f));
+	read_some(&s, &l, 100);
+	cr_assert(tracker_lesson(s.tracker, &lesson));
+	cr_assert_eq(lesson.seed, 3000000000u);
+	cr_assert_eq(lesson.n, N);
+	cr_assert_not_null(tracker_main(s.tracker)->next);
+	cr_assert_arr_eq(tracker_main(s.tracker)->next->at, next->at, N * sizeof(next->at[0]));
+	while (loader_open(&l, &s))
+		;
+	read_some(&s, &second, 200);
+	cr_assert_eq(tracker_main(s.tracker)->epoch, 1);
+	cr_assert(tracker_lesson(s.tracker, &lesson));
+	cr_assert_eq(lesson.seed, 1000000000u);
+	stage_close(&s);
+}
+
 /* Two jobs with seeds of their own: neither takes the other's place. */
 Test(found, is_a_second_job_while_the_first_goes_on)
 {

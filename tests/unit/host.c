@@ -263,12 +263,12 @@ Test(places, a_state_file_for_each_source)
 	setenv("XDG_STATE_HOME", one, 1);
 	snprintf(one, sizeof(one), "%s/one", root);
 	snprintf(two, sizeof(two), "%s/two/../one/.", root);
-	cr_assert_eq(host_state_file(one, &a), 0);
-	cr_assert_eq(host_state_file(two, &b), 0);
+	cr_assert_eq(host_state_file(one, "manifest", &a), 0);
+	cr_assert_eq(host_state_file(two, "manifest", &b), 0);
 	cr_assert_str_eq((char *)a.at, (char *)b.at);
 	buf_free(&b);
 	snprintf(two, sizeof(two), "%s/two", root);
-	cr_assert_eq(host_state_file(two, &b), 0);
+	cr_assert_eq(host_state_file(two, "manifest", &b), 0);
 	cr_assert_str_neq((char *)a.at, (char *)b.at);
 	*strrchr((char *)a.at, '/') = '\0';
 	cr_assert_eq(stat((char *)a.at, &st), 0);

@@ -1,0 +1,77 @@
+/* What order=auto has learned outlives the run: in a file, which may be lost at any time. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "prefetch/engine_internal.h"
+
+#define FILE_MAX (256 * KiB)
+
+static void load(const char *path, struct lessons *ret)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = 1;
+
+	while (fd >= 0 && n > 0 && text.len < FILE_MAX && buf_reserve(&text, 4096) == 0) {
+		n = read(fd, text.at + text.len, 4096);
+		text.len += n > 0 ? (size_t)n : 0;
+	}
+	lessons_parse((struct bytes){ text.at, text.len }, ret);
+}
+
+void learn_start(struct engine *e)
+{
+	if (e->options.lessons_file)
+		load(e->options.lessons_file, &e->lessons);
+	lessons_begin(&e->lessons);
+	tracker_teach(e->tracker, &e->lessons);
+	finder_lessons(e->finder, &e->lessons, false);
+}
+
+void learn_look(struct engine *e)
+{
+	const struct lesson *last = e->lessons.count ? &e->lessons.at[e->lessons.count - 1] : NULL;
+	struct lesson now;
+
+	if (!tracker_lesson(e->tracker, &now) ||
+	    (last && last->n == now.n && last->seed == now.seed && last->skip == now.skip))
+		return;
+	lessons_add(&e->lessons, now);
+	tracker_teach(e->tracker, &e->lessons);
+	finder_lessons(e->finder, &e->lessons, true);
+}
+
+static int write_file(const char *path, const struct lessons *l)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY, temporary = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = -1;
+	int r = lessons_print(l, &text);
+
+	if (r == 0)
+		r = buf_printf(&temporary, "%s.%d", path, (int)getpid());
+	if (r == 0)
+		r = buf_append(&temporary, "", 1);
+	if (r < 0)
+		return r;
+	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text.at, text.len) != (ssize_t)text.len ||
+	    rename((char *)temporary.at, path) < 0) {
+		r = errno ? -errno : -ENOSPC;
+		unlink((char *)temporary.at);
+	}
+	return r;
+}
+
+void learn_save(void *engine, const struct lessons *l)
+{
+	struct engine *e = engine;
+	int r = e->options.lessons_file ? write_file(e->options.lessons_file, l) : 0;
+
+	if (r < 0)
+		log_warning("what was learned of the order cannot be kept in %s: %s",
+			    e->options.lessons_file, strerror(-r));
+}

@@ -1,0 +1,146 @@
+#include "prefetch/order/lessons.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool same(const struct lesson *a, const struct lesson *b)
+{
+	return a->n == b->n && a->seed == b->seed && a->skip == b->skip && a->world == b->world;
+}
+
+static void take_out(struct lessons *l, size_t from, size_t count)
+{
+	l->count -= count;
+	memmove(&l->at[from], &l->at[from + count], (l->count - from) * sizeof(l->at[0]));
+}
+
+/* Epochs of the run that begins here. */
+static size_t run_length(const struct lessons *l, size_t from)
+{
+	size_t length = 0;
+
+	while (from + length < l->count && l->at[from + length].n != 0)
+		length++;
+	return length;
+}
+
+static void make_room(struct lessons *l)
+{
+	size_t oldest = run_length(l, 0);
+
+	if (oldest < l->count)
+		take_out(l, 0, oldest + 1);
+	else                           /* there is but one */
+		take_out(l, 0, l->count / 2);
+}
+
+static void append(struct lessons *l, struct lesson epoch)
+{
+	if (l->count == LESSONS_MAX)
+		make_room(l);
+	l->at[l->count++] = epoch;
+}
+
+void lessons_add(struct lessons *l, struct lesson epoch)
+{
+	if (epoch.n != 0)
+		append(l, epoch);
+}
+
+static bool begins_like(const struct lessons *l, size_t run, size_t other)
+{
+	size_t length = run_length(l, run);
+
+	if (length > run_length(l, other))
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if (!same(&l->at[run + i], &l->at[other + i]))
+			return false;
+	return true;
+}
+
+/* Of the last run and one before it that say the same, the one that says less goes. */
+static void forget_repeats(struct lessons *l)
+{
+	size_t last = l->count;
+
+	while (last > 0 && l->at[last - 1].n != 0)
+		last--;
+	for (size_t run = 0; run < last;) {
+		size_t length = run_length(l, run) + 1;
+
+		if (begins_like(l, last, run)) {
+			take_out(l, last, l->count - last);
+			return;
+		}
+		if (begins_like(l, run, last)) {
+			take_out(l, run, length);
+			last -= length;
+		} else {
+			run += length;
+		}
+	}
+}
+
+void lessons_begin(struct lessons *l)
+{
+	forget_repeats(l);
+	if (l->count > 0 && l->at[l->count - 1].n != 0)
+		append(l, (struct lesson){ 0 });
+}
+
+const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch)
+{
+	for (size_t i = l->count; i-- > 1;)
+		if (l->at[i].n != 0 && same(&l->at[i - 1], epoch))
+			return &l->at[i];
+	return NULL;
+}
+
+int lessons_print(const struct lessons *l, struct buf *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < l->count; i++) {
+		const struct lesson *e = &l->at[i];
+
+		r = e->n == 0 ? buf_printf(ret, "\n")
+			      : buf_printf(ret, "%u %u %llu %u\n", e->n, e->seed,
+					   (unsigned long long)e->skip, e->world);
+	}
+	return r;
+}
+
+static void parse_line(const char *line, struct lessons *ret)
+{
+	struct lesson e = { 0 };
+	unsigned long long skip;
+	char end;
+
+	if (line[0] == '\0')
+		lessons_begin(ret);
+	else if (sscanf(line, "%u %u %llu %u%c", &e.n, &e.seed, &skip, &e.world, &end) == 4 &&
+		 skip <= UINT32_MAX && e.world <= ORDER_RANKS_MAX) {
+		e.skip = skip;
+		lessons_add(ret, e);
+	}
+}
+
+void lessons_parse(struct bytes text, struct lessons *ret)
+{
+	const char *at = text.at, *end = at + text.len;
+	char line[80];
+
+	*ret = (struct lessons){ .count = 0 };
+	while (at < end) {
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		size_t len = (size_t)((stop ? stop : end) - at);
+
+		if (len < sizeof(line)) {
+			memcpy(line, at, len);
+			line[len] = '\0';
+			parse_line(line, ret);
+		}
+		at += len + 1;
+	}
+}
