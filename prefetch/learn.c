@@ -55,7 +55,8 @@ static int write_file(const char *path, const struct lessons *l)
 		r = buf_append(&temporary, "", 1);
 	if (r < 0)
 		return r;
-	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
 	if (fd < 0)
 		return -errno;
 	if (write(fd, text.at, text.len) != (ssize_t)text.len ||

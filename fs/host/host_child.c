@@ -23,7 +23,7 @@ int child_call(int (*call)(const void *context), const void *context, int ms)
 	if (pid == 0)
 		_exit(-call(context));
 	if (!has_ended(pid, ms)) {
-		/* It may be stuck in the kernel beyond any signal; then it goes when the call does. */
+		/* Stuck in the kernel, beyond any signal, it goes when the call does. */
 		kill(pid, SIGKILL);
 		if (!has_ended(pid, 100))
 			return -ETIMEDOUT;

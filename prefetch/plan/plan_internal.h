@@ -55,7 +55,7 @@ enum held_role {
 };
 
 struct held {
-	struct link in;                /* READY: its role's list; WAIT: slot.todo, retry, hopeless */
+	struct link in;                /* READY: its role's; WAIT: slot.todo, retry, hopeless */
 	struct want *wants;
 	uint64_t size;
 	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */

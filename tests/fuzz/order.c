@@ -1,6 +1,6 @@
-/* The first byte says what the rest is: 's' a spec, 'h' lessons, else a list file.  What is accepted
- * can be used: a spec gives epochs and sequences within their bounds, a list file indices below n,
- * lessons are printed as they are read.
+/* The first byte says what the rest is: 's' a spec, 'h' lessons, else a list file.  What is
+ * accepted can be used: a spec gives epochs and sequences within their bounds, a list file indices
+ * below n, lessons are printed as they are read.
  */
 #include <assert.h>
 #include <string.h>
