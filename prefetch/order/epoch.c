@@ -163,7 +163,8 @@ int order_describe(const struct order_spec *s, const struct epoch *e, struct buf
 	case EPOCH_SEQUENTIAL:
 		return buf_printf(ret, "sequential");
 	case EPOCH_LISTED:
-		return buf_printf(ret, "list %s", s->file ? s->file : "");
+		return s->file ? buf_printf(ret, "list %s", s->file)
+			       : buf_printf(ret, "the order of an earlier epoch again");
 	case EPOCH_DISTRIBUTED:
 		return buf_printf(ret, "DistributedSampler, seed + epoch = %u, world %u",
 				  e->seed, s->world);

@@ -42,6 +42,8 @@ bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count)
 	for (size_t i = 0; i < count && t->list_count < LISTS; i++)
 		t->lists[t->list_count++] = list_ref(lists[i]);
 	memset(t->walking, 0, sizeof(t->walking));
+	if (t->replay.list && !has_list(t, t->replay.list))
+		replay_fini(&t->replay);
 	return true;
 }
 
@@ -133,7 +135,7 @@ bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
 
 	if (!f || t->spec.kind != ORDER_AUTO || tracker_state(t) != TRACKER_CONFIRMED ||
-	    f->opened_count < LESSON_OPENS)
+	    f->rule.rule == EPOCH_LISTED || f->opened_count < LESSON_OPENS)
 		return false;
 	*ret = hypotheses_lesson(t, f->course.list, &f->rule);
 	return true;

@@ -69,6 +69,9 @@ static void add_first(struct tracker *t)
 		for (size_t i = 0; i < n; i++)
 			add(t, t->firsts, &t->first_count, HYPOTHESES, t->lists[l], &rules[i]);
 	}
+	if (t->listed_over)
+		add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
+		    &(struct epoch){ .rule = EPOCH_LISTED });
 	t->deep_at = t->opens + 64;
 	t->deep_next = t->first_count;
 }
@@ -77,6 +80,22 @@ void hypotheses_first(struct tracker *t)
 {
 	hypotheses_clear(t->firsts, &t->first_count);
 	add_first(t);
+}
+
+void hypotheses_again(struct tracker *t, struct sequence *epoch)
+{
+	struct sequence **at = malloc(sizeof(*at));
+
+	if (!at) {
+		sequence_unref(epoch);
+		return;
+	}
+	list_epochs_fini(&t->listed);
+	*at = epoch;
+	t->listed = (struct list_epochs){ .at = at, .count = 1 };
+	list_unref(t->listed_over);
+	t->listed_over = list_ref(t->replay.list);
+	hypotheses_first(t);
 }
 
 void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule)

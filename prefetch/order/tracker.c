@@ -40,6 +40,9 @@ static void forget(struct tracker *t)
 		list_unref(t->lists[i]);
 	t->list_count = 0;
 	list_epochs_fini(&t->listed);
+	list_unref(t->listed_over);
+	t->listed_over = NULL;
+	replay_fini(&t->replay);
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
@@ -72,7 +75,7 @@ static void believe_the_only_one(struct tracker *t)
 {
 	struct follow *f;
 
-	if (t->first_count == 1 &&
+	if (t->first_count == 1 && t->spec.kind != ORDER_AUTO &&
 	    follow_from(t, t->firsts[0].list, &t->firsts[0].rule, t->opens, 0, &f) == 0)
 		start_main(t, f);
 }
@@ -317,6 +320,22 @@ static bool score_walks(struct tracker *t, const struct seen *s)
 	return continued;
 }
 
+/* What a program does in one epoch it may do in all. */
+static void write_down(struct tracker *t, const struct seen *s)
+{
+	struct list *list = t->replay.list;
+	struct sequence *epoch = NULL;
+	uint32_t index;
+
+	for (size_t i = 0; !list && i < t->list_count; i++)
+		if (list_index(t->lists[i], s->id, &index))
+			list = t->lists[i];
+	if (list && list_index(list, s->id, &index))
+		epoch = replay_open(&t->replay, list, index);
+	if (epoch)
+		hypotheses_again(t, epoch);
+}
+
 static void search(struct tracker *t, const struct seen *s)
 {
 	const struct hypothesis *best;
@@ -326,6 +345,8 @@ static void search(struct tracker *t, const struct seen *s)
 	best = hypotheses_best(t->firsts, t->first_count);
 	if (best && follow_from(t, best->list, &best->rule, best->since, 0, &f) == 0)
 		start_main(t, f);
+	else if (t->spec.kind == ORDER_AUTO)
+		write_down(t, s);
 }
 
 /* A job that no longer agrees is dropped; without any the search begins again. */

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "prefetch/order/follow.h"
+#include "prefetch/order/replay.h"
 
 #define HEAD 4096u                     /* positions of a sequence that a hypothesis has */
 #define HYPOTHESES 32
@@ -35,7 +36,9 @@ struct tracker {
 	struct order_spec spec;
 	struct list *lists[LISTS];
 	size_t list_count;
-	struct list_epochs listed;
+	struct list_epochs listed;             /* told; or with ORDER_AUTO one that was seen, ... */
+	struct list *listed_over;              /* ... over this list (a ref), or NULL */
+	struct replay replay;
 	const struct lessons *lessons;         /* or NULL */
 
 	struct hypothesis firsts[HYPOTHESES];  /* while nothing is believed */
@@ -62,6 +65,8 @@ int epoch_sequence(const struct tracker *t, struct list *list, const struct epoc
 		   struct sequence **ret) DL_MUST_CHECK;
 
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
+/* An epoch that nothing explains was read so (takes the ref): perhaps the next will be, too. */
+void hypotheses_again(struct tracker *t, struct sequence *epoch);
 /* The same, after an epoch was believed in vain: it again, and what may follow it, come first. */
 void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule);
 void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */

@@ -128,6 +128,50 @@ Test(found, knows_what_followed_in_an_earlier_run)
 	stage_close(&s);
 }
 
+/* A list that was shuffled by something unknown, and is read so in every epoch. */
+Test(found, expects_an_epoch_that_nothing_explains_to_come_again)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 3000000000u, 0);
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	for (unsigned workers = 0; workers <= 4; workers += 2) {
+		struct loader l = { .sequence = q, .to = q->length, .workers = workers,
+				    .batch = 16, .pid = 50 + workers };
+
+		for (unsigned e = 0; e < 2; e++) {
+			l.consumed = 0;
+			memset(l.done, 0, sizeof(l.done));
+			forget_verdicts(&s);
+			while (loader_open(&l, &s))
+				;
+		}
+		cr_assert_geq(s.verdicts[TRACKER_FITS], N * 95 / 100, "%u workers: %u of %u",
+			      workers, s.verdicts[TRACKER_FITS], s.opens);
+		cr_assert_not_null(tracker_main(s.tracker));
+		cr_assert_not_null(tracker_main(s.tracker)->next, "the epoch after is the same");
+	}
+	stage_close(&s);
+}
+
+Test(found, expects_nothing_of_opens_at_random)
+{
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	for (unsigned i = 0; i < 5 * N; i++)   /* a sampler with replacement */
+		stage_see(&s, FIRST_ID + random_below(&s, N), 50);
+	for (uint32_t e = 0; e < 5; e++) {     /* and one that draws each epoch anew */
+		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 1 + e, 0);
+		struct loader l = loader_of(q, 50);
+
+		while (loader_open(&l, &s))
+			;
+		cr_assert_null(tracker_main(s.tracker), "epoch %u", e);
+	}
+	stage_close(&s);
+}
+
 /* Two jobs with seeds of their own: neither takes the other's place. */
 Test(found, is_a_second_job_while_the_first_goes_on)
 {

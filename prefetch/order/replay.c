@@ -1,0 +1,79 @@
+#include "prefetch/order/replay.h"
+
+#include <string.h>
+
+#define FEWEST 64u                      /* opens of an epoch that is worth it */
+#define BEGINNING 32u                   /* opens by one of which the next epoch is known */
+
+static uint32_t count_of(const struct replay *r)
+{
+	return (uint32_t)(r->at.len / sizeof(uint32_t));
+}
+
+static bool is_seen(const struct replay *r, uint32_t index)
+{
+	return r->seen[index / 64] >> (index % 64) & 1;
+}
+
+static bool at_beginning(const struct replay *r, uint32_t index)
+{
+	const uint32_t *at = (const void *)r->at.at;
+
+	for (uint32_t i = 0; i < DL_MIN(count_of(r), BEGINNING); i++)
+		if (at[i] == index)
+			return true;
+	return false;
+}
+
+static struct sequence *sequence_of(const struct replay *r)
+{
+	struct sequence *q = sequence_new(count_of(r), list_count(r->list));
+
+	if (q) {
+		memcpy(q->at, r->at.at, r->at.len);
+		q->step = 1;
+	}
+	return q;
+}
+
+static bool begin(struct replay *r, struct list *list)
+{
+	r->seen = calloc(list_count(list) / 64 + 1, sizeof(*r->seen));
+	if (r->seen)
+		r->list = list_ref(list);
+	return r->seen;
+}
+
+static void add(struct replay *r, uint32_t index)
+{
+	if (buf_append(&r->at, &index, sizeof(index)) == 0)
+		r->seen[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+struct sequence *replay_open(struct replay *r, struct list *list, uint32_t index)
+{
+	struct sequence *epoch = NULL;
+
+	if (r->list && r->list != list)
+		return NULL;
+	if (r->list && is_seen(r, index)) {
+		bool ended = count_of(r) >= FEWEST && at_beginning(r, index);
+
+		if (!ended && ++r->again <= count_of(r) + FEWEST)
+			return NULL;
+		if (ended)
+			epoch = sequence_of(r);
+		replay_fini(r);
+	}
+	if (r->list || begin(r, list))
+		add(r, index);
+	return epoch;
+}
+
+void replay_fini(struct replay *r)
+{
+	list_unref(r->list);
+	buf_free(&r->at);
+	free(r->seen);
+	*r = (struct replay){ 0 };
+}
