@@ -230,13 +230,25 @@ void fetch_held(struct engine *e, const struct fact *f)
 		late_release(e, l.len);
 }
 
+/* Since it failed somebody began another fetch of it, which will be heard of. */
+static bool is_begun_anew(struct engine *e, struct block b)
+{
+	struct entry *entry;
+	int got = store_peek(e->store, b, &entry);
+
+	if (got == STORE_READY)
+		store_unpin(entry);
+	return got != STORE_ABSENT;
+}
+
 void fetch_done(struct engine *e, const struct fact *f)
 {
 	struct block b = { f->id, f->number };
 	struct loose *l = f->result == 1 ? loose_find(e, b) : NULL;
 
 	if (f->result < 0) {
-		plan_failed(e->plan, f->id, clock_now());
+		if (!is_begun_anew(e, b))
+			plan_failed(e->plan, f->id, clock_now());
 		if (f->result == -ESTALE && e->options.stale)
 			e->options.stale(e->options.context, f->id);
 	} else if (f->number == 0 && plan_fetching(e->plan, f->id)) {

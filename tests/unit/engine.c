@@ -319,3 +319,27 @@ Test(engine, another_version_is_told_of)
 	cr_assert(stale_calls == 2 && stale_id == g);
 	end();
 }
+
+static void on_failure(struct waiter *w, int result, struct entry *e)
+{
+	on_wake(w, result, e);
+	follow(order, 1);
+}
+
+Test(engine, the_failure_of_a_late_fetch_is_not_the_plans)
+{
+	struct reader r;
+	struct entry *e;
+
+	begin(MEMORY, 2);
+	r = (struct reader){ .waiter.wake = on_failure, .id = f + order[0] };
+	cr_assert_eq(engine_read(engine, (struct block){ r.id, 0 }, 1, &r.waiter, &e), 0);
+	end_fetch(r.id, 0, -EIO);
+	expect_error(&r, -EIO);
+	cr_assert_eq(fake_source_count(&source), 2u, "the plan's own");
+	cr_assert_eq(settle().plan.held, SMALL_SIZE, "it is in flight");
+	end_fetch(r.id, 0, 0);
+	settle();
+	cr_assert_eq(engine_where(engine, r.id), WHERE_MEMORY);
+	end();
+}
