@@ -141,6 +141,22 @@ bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 	return true;
 }
 
+/* What a program does in one epoch it may do in all. */
+void write_down(struct tracker *t, const struct seen *s)
+{
+	struct list *list = t->replay.list;
+	struct sequence *epoch = NULL;
+	uint32_t index;
+
+	for (size_t i = 0; !list && i < t->list_count; i++)
+		if (list_index(t->lists[i], s->id, &index))
+			list = t->lists[i];
+	if (list && list_index(list, s->id, &index))
+		epoch = replay_open(&t->replay, list, index);
+	if (epoch)
+		hypotheses_again(t, epoch);
+}
+
 bool tracker_took(const struct tracker *t)
 {
 	return t->opens > 0 && t->recent[(t->opens - 1) % RECENT].sure;

@@ -12,7 +12,7 @@
 #include "prefetch/order/order.h"
 
 struct replay {
-	struct list *list;             /* whose indices these are: that of the first open; or NULL */
+	struct list *list;             /* whose indices these are: of the first open; or NULL */
 	struct buf at;                 /* uint32_t indices, in the order of their opens */
 	uint64_t *seen;                /* a bit an index */
 	uint32_t again;                /* opens that were passed over */

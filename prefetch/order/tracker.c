@@ -320,22 +320,6 @@ static bool score_walks(struct tracker *t, const struct seen *s)
 	return continued;
 }
 
-/* What a program does in one epoch it may do in all. */
-static void write_down(struct tracker *t, const struct seen *s)
-{
-	struct list *list = t->replay.list;
-	struct sequence *epoch = NULL;
-	uint32_t index;
-
-	for (size_t i = 0; !list && i < t->list_count; i++)
-		if (list_index(t->lists[i], s->id, &index))
-			list = t->lists[i];
-	if (list && list_index(list, s->id, &index))
-		epoch = replay_open(&t->replay, list, index);
-	if (epoch)
-		hypotheses_again(t, epoch);
-}
-
 static void search(struct tracker *t, const struct seen *s)
 {
 	const struct hypothesis *best;

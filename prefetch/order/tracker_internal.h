@@ -80,6 +80,9 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 /* The one that is believed now, or NULL. */
 struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
 
+/* found.c: an open that nothing explains; perhaps its epoch comes again. */
+void write_down(struct tracker *t, const struct seen *s);
+
 /* A follow of this epoch that has had the opens from `since` on, and those shortly before that
  * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
