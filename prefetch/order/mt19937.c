@@ -43,6 +43,20 @@ uint32_t mt19937_word(struct mt19937 *g)
 	return y ^ (y >> 18);
 }
 
+uint32_t mt19937_untempered(uint32_t word)
+{
+	uint32_t y = word ^ word >> 18, x;
+
+	y ^= y << 15 & 0xefc60000u;
+	x = y;
+	for (unsigned right = 7; right < 32; right += 7)       /* so many bits of x are right */
+		x = y ^ (x << 7 & 0x9d2c5680u);
+	y = x;
+	for (unsigned right = 11; right < 32; right += 11)
+		x = y ^ x >> 11;
+	return x;
+}
+
 void mt19937_skip(struct mt19937 *g, uint64_t words)
 {
 	while (words > N - g->next) {

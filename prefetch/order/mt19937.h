@@ -11,6 +11,7 @@ struct mt19937 {
 
 void mt19937_seed(struct mt19937 *g, uint32_t seed);
 uint32_t mt19937_word(struct mt19937 *g);
+uint32_t mt19937_untempered(uint32_t word);            /* the word of the state behind it */
 void mt19937_skip(struct mt19937 *g, uint64_t words);
 
 /* torch.randperm(n) for n < 214748364, all versions: front-first Fisher-Yates, n-1 words. */

@@ -60,3 +60,15 @@ Test(mt19937, draws_n_minus_1_words_for_a_permutation)
 		cr_assert_eq(mt19937_word(&g), mt19937_word(&skipped));
 	}
 }
+
+Test(mt19937, goes_back_from_a_word_to_the_state)
+{
+	struct mt19937 g;
+
+	mt19937_seed(&g, 3);
+	for (unsigned i = 0; i < 10000; i++) {
+		uint32_t word = mt19937_word(&g);
+
+		cr_assert_eq(mt19937_untempered(word), g.state[g.next - 1]);
+	}
+}
