@@ -127,6 +127,8 @@ void tracker_teach(struct tracker *t, const struct lessons *lessons)
 	t->lessons = lessons;
 	if (t->job_count > 0)
 		hypotheses_next(t);
+	else if (t->spec.kind == ORDER_AUTO)
+		hypotheses_first(t);
 }
 
 /* Once it is certain: what was believed for a few opens is no lesson. */

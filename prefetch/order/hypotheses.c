@@ -59,6 +59,31 @@ static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t 
 	at[(*count)++] = h;
 }
 
+/* A run begins as the last one did, or is resumed in its last epoch.  Of worlds there is one. */
+static void add_lesson(struct tracker *t, const struct lesson *e)
+{
+	struct epoch rule = {
+		.rule = e->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH, .seed = e->seed, .skip = e->skip,
+	};
+
+	if (e->world != 0 && t->spec.world == 0)
+		t->spec.world = e->world;
+	for (size_t l = 0; l < t->list_count; l++)
+		if (list_count(t->lists[l]) == e->n && (e->world == 0 || e->world == t->spec.world))
+			add(t, t->firsts, &t->first_count, HYPOTHESES, t->lists[l], &rule);
+}
+
+static void add_learned_firsts(struct tracker *t)
+{
+	const struct lesson *run;
+	size_t count = t->lessons ? lessons_last_run(t->lessons, &run) : 0;
+
+	if (count == 0 || t->spec.kind != ORDER_AUTO)
+		return;
+	add_lesson(t, &run[0]);
+	add_lesson(t, &run[count - 1]);
+}
+
 static void add_first(struct tracker *t)
 {
 	struct epoch rules[ORDER_BRANCHES];
@@ -69,6 +94,7 @@ static void add_first(struct tracker *t)
 		for (size_t i = 0; i < n; i++)
 			add(t, t->firsts, &t->first_count, HYPOTHESES, t->lists[l], &rules[i]);
 	}
+	add_learned_firsts(t);
 	if (t->listed_over)
 		add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
 		    &(struct epoch){ .rule = EPOCH_LISTED });

@@ -97,6 +97,18 @@ const struct lesson *lessons_after(const struct lessons *l, const struct lesson 
 	return NULL;
 }
 
+size_t lessons_last_run(const struct lessons *l, const struct lesson **ret)
+{
+	size_t end = l->count, first;
+
+	if (end > 0 && l->at[end - 1].n == 0)
+		end--;
+	for (first = end; first > 0 && l->at[first - 1].n != 0; first--)
+		;
+	*ret = &l->at[first];
+	return end - first;
+}
+
 int lessons_print(const struct lessons *l, struct buf *ret)
 {
 	int r = 0;

@@ -28,6 +28,8 @@ void lessons_add(struct lessons *l, struct lesson epoch);
 void lessons_begin(struct lessons *l);
 /* What came after such an epoch, when it was last seen; NULL: not known. */
 const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch);
+/* The epochs of the run that was last, or that is running if it has any; their number. */
+size_t lessons_last_run(const struct lessons *l, const struct lesson **ret);
 
 int lessons_print(const struct lessons *l, struct buf *ret) DL_MUST_CHECK;
 /* Lines that make no sense are passed over: a damaged text teaches less, nothing wrong. */

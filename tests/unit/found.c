@@ -128,6 +128,38 @@ Test(found, knows_what_followed_in_an_earlier_run)
 	stage_close(&s);
 }
 
+/* The seed of the last run's last epoch, from its middle on. */
+Test(found, resumes_where_the_last_run_ended)
+{
+	for (uint32_t world = 0; world <= 4; world += 4) {
+		static struct lessons lessons;
+		struct epoch rule = { .rule = world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
+				      .seed = 3 };
+		struct order_spec spec = { .world = world };
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+		struct stage s;
+		struct loader l;
+
+		lessons.count = 0;
+		lessons_add(&lessons, (struct lesson){ N, 2, 0, world });
+		lessons_add(&lessons, (struct lesson){ N, 3, 0, world });
+		lessons_begin(&lessons);
+		cr_assert_eq(order_sequence(&spec, &rule, N, &q), 0);
+		stage_open(&s, "auto", N, NULL);
+		tracker_teach(s.tracker, &lessons);
+		l = (struct loader){ .sequence = q, .from = 1200, .to = q->length, .workers = 4,
+				     .batch = 16, .pid = 50 };
+		read_some(&s, &l, 200);
+		forget_verdicts(&s);
+		while (loader_open(&l, &s))
+			;
+		cr_assert_eq(s.verdicts[TRACKER_FITS], s.opens, "world %u: %u of %u", world,
+			     s.verdicts[TRACKER_FITS], s.opens);
+		cr_assert_eq(tracker_main(s.tracker)->sequence->at[1500], q->at[1500]);
+		stage_close(&s);
+	}
+}
+
 /* A list that was shuffled by something unknown, and is read so in every epoch. */
 Test(found, expects_an_epoch_that_nothing_explains_to_come_again)
 {

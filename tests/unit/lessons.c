@@ -36,6 +36,20 @@ Test(lessons, say_what_came_after, .init = forget)
 	cr_assert_eq(after(99), 0);
 }
 
+Test(lessons, know_the_last_run, .init = forget)
+{
+	const struct lesson *last;
+
+	cr_assert_eq(lessons_last_run(&l, &last), 0);
+	run(10, 13);
+	run(20, 21);
+	cr_assert_eq(lessons_last_run(&l, &last), 2);
+	cr_assert_eq(last[0].seed, 20);
+	lessons_begin(&l);
+	cr_assert_eq(lessons_last_run(&l, &last), 2, "nothing was learned since");
+	cr_assert_eq(last[1].seed, 21);
+}
+
 Test(lessons, are_another_ones_in_another_world, .init = forget)
 {
 	struct lesson shared = { .n = 100, .seed = 10, .world = 8 };
