@@ -15,6 +15,7 @@ SEARCH = 900                            # seconds; of a machine that does much e
 FOLDERS = {"a": 500, "a/x": 300, "a-b": 700, "B": 400, ".": 300}
 SET = "photos/v2/train"
 FILES = sum(FOLDERS.values())
+SIZE = 8192                             # so that memory holds a small part of all
 NO_UTF8 = b"img_\xe9.jpg"               # Python sorts it before U+E000, the bytes say after
 PRIVATE = "img_\ue000.jpg"
 FOUND_AT = 8                            # batches, after which the loop waits for the order
@@ -55,7 +56,7 @@ def make_files(folder):
         path = os.path.join(os.fsencode(folder), *(os.fsencode(p) for p in parts))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as f:
-            f.write(path * 10)
+            f.write((path * SIZE)[:SIZE])
 
     for below, count in FOLDERS.items():
         for i in range(count):
@@ -85,7 +86,7 @@ def one_epoch(mount, loader):
 
 
 def finds(source, what, number):
-    with mounted(source, "order=auto,memory=64MiB") as mount:
+    with mounted(source, "order=auto,memory=4MiB,lead=200") as mount:
         data = Files(number(os.path.join(mount.at, SET)))
         expect(len(data) == FILES + 2, f"{what}: {len(data)} files")
         loader = loader_of(data, workers=WORKERS, batch=BATCH, shuffle=True)
@@ -93,7 +94,7 @@ def finds(source, what, number):
         read = [os.fsencode(os.path.relpath(data.paths[i], mount.at)) for i in seen]
         told = mount.control("order").split(b"\n")[:-1]
         expect(told == read, f"{what}: .dlfs/order is not what was read ({len(told)} lines)")
-        expect_hits(counted, 0.95, f"{what}: after the order was found")
+        expect_hits(counted, 0.85, f"{what}: after the order was found")
 
 
 with workplace() as folder:
