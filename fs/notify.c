@@ -8,10 +8,10 @@
 #include "base/log.h"
 #include "fs/fuse.h"
 
-struct replaced {
-	node_id folder;
-	uint32_t old;
-	struct replaced *next;
+struct stale {
+	node_id node;                  /* of a folder whose listing was replaced, or of a file */
+	uint32_t old;                  /* the folder's listing until then */
+	struct stale *next;
 };
 
 struct notify {
@@ -19,32 +19,38 @@ struct notify {
 	struct manifest_change change;
 	struct dl_lock lock;           /* guards the rest */
 	pthread_cond_t queued, done;
-	struct replaced *first, **last;
+	struct stale *first, **last;
 	bool busy, stopping;
 	pthread_t thread;
 };
 
 /* Names of the old listing that are gone or stand for something new, and names that are new and
  * may be remembered as missing.  The kernel says ENOENT for what it does not know. */
-static void forget(struct serve *s, const struct replaced *r)
+static void forget_names(struct serve *s, const struct stale *r)
 {
 	struct manifest_dirent d;
 	uint64_t cookie = 0;
 
 	for (uint32_t i = 0; i < manifest_listing_count(s->manifest, r->old); i++)
 		if (manifest_listing_entry(s->manifest, r->old, i, &d) == 0)
-			fuse_lowlevel_notify_inval_entry(s->session, r->folder, d.name,
+			fuse_lowlevel_notify_inval_entry(s->session, r->node, d.name,
 							 strlen(d.name));
-	while (manifest_next(s->manifest, r->folder, cookie, &d) > 0) {
+	while (manifest_next(s->manifest, r->node, cookie, &d) > 0) {
 		cookie = d.cookie;
-		fuse_lowlevel_notify_inval_entry(s->session, r->folder, d.name, strlen(d.name));
+		fuse_lowlevel_notify_inval_entry(s->session, r->node, d.name, strlen(d.name));
 	}
-	fuse_lowlevel_notify_inval_inode(s->session, r->folder, 0, 0);
 }
 
-static struct replaced *take(struct notify *n)
+static void forget(struct serve *s, const struct stale *r)
 {
-	struct replaced *r;
+	if (node_is_folder(r->node))
+		forget_names(s, r);
+	fuse_lowlevel_notify_inval_inode(s->session, r->node, 0, 0);
+}
+
+static struct stale *take(struct notify *n)
+{
+	struct stale *r;
 
 	DL_HOLD(&n->lock);
 	n->busy = false;
@@ -64,7 +70,7 @@ static struct replaced *take(struct notify *n)
 static void *notify_main(void *arg)
 {
 	struct notify *n = arg;
-	struct replaced *r;
+	struct stale *r;
 
 	while ((r = take(n))) {
 		forget(n->serve, r);
@@ -73,23 +79,32 @@ static void *notify_main(void *arg)
 	return NULL;
 }
 
-static void on_replaced(void *context, struct manifest *m, node_id folder, uint32_t old_listing,
-			uint32_t new_listing)
+static void queue(struct notify *n, node_id node, uint32_t old)
 {
-	struct notify *n = context;
-	struct replaced *r = malloc(sizeof(*r));
+	struct stale *r = malloc(sizeof(*r));
 
-	(void)m;
-	(void)new_listing;
 	if (!r) {
-		log_warning("no memory is left: the kernel keeps old names of a changed folder");
+		log_warning("no memory is left: the kernel keeps what it should forget");
 		return;
 	}
-	*r = (struct replaced){ .folder = folder, .old = old_listing };
+	*r = (struct stale){ .node = node, .old = old };
 	DL_HOLD(&n->lock);
 	*n->last = r;
 	n->last = &r->next;
 	pthread_cond_signal(&n->queued);
+}
+
+static void on_replaced(void *context, struct manifest *m, node_id folder, uint32_t old_listing,
+			uint32_t new_listing)
+{
+	(void)m;
+	(void)new_listing;
+	queue(context, folder, old_listing);
+}
+
+void notify_forget_pages(struct notify *n, node_id file)
+{
+	queue(n, file, 0);
 }
 
 int notify_start(struct serve *s, struct notify **ret)
@@ -125,7 +140,7 @@ void notify_stop(struct notify *n)
 	}
 	pthread_join(n->thread, NULL);
 	while (n->first) {
-		struct replaced *r = n->first;
+		struct stale *r = n->first;
 
 		n->first = r->next;
 		free(r);

@@ -6,6 +6,7 @@
 #include "fs/announce.h"
 #include "fs/control.h"
 #include "fs/fuse.h"
+#include "fs/notify.h"
 #include "fs/watch.h"
 #include "fs/xattr.h"
 
@@ -220,10 +221,24 @@ READ_ONLY(op_unlink, fuse_ino_t parent, const char *name)
 READ_ONLY(op_symlink, const char *link, fuse_ino_t parent, const char *name)
 READ_ONLY(op_rename, fuse_ino_t a, const char *b, fuse_ino_t c, const char *d, unsigned flags)
 READ_ONLY(op_link, fuse_ino_t ino, fuse_ino_t parent, const char *name)
-READ_ONLY(op_write, fuse_ino_t ino, const char *b, size_t n, off_t o, struct fuse_file_info *fi)
 READ_ONLY(op_create, fuse_ino_t p, const char *name, mode_t m, struct fuse_file_info *fi)
 READ_ONLY(op_fallocate, fuse_ino_t i, int m, off_t o, off_t n, struct fuse_file_info *fi)
 #pragma GCC diagnostic pop
+
+/* A shared mapping of a file that was opened for writing changes the page cache, and so what all
+ * others read, before anything comes here. */
+static void op_write(fuse_req_t req, fuse_ino_t ino, const char *bytes, size_t len, off_t off,
+		     struct fuse_file_info *fi)
+{
+	struct serve *s = serve_of(req);
+
+	(void)bytes;
+	(void)len;
+	(void)off;
+	if (fi->writepage)
+		notify_forget_pages(s->notify, ino);
+	fuse_reply_err(req, EROFS);
+}
 
 const struct fuse_lowlevel_ops serve_ops = {
 	.init = op_init, .lookup = op_lookup, .forget = op_forget,

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Every change is refused with EROFS, at once; read locks work; O_RDONLY|O_CREAT opens.
+# Every change is refused with EROFS, at once; read locks work; O_RDONLY|O_CREAT opens.  What is written into a
+# shared mapping does not stay.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
 mkdir -p "$src/d" "$mnt"; echo hello > "$src/d/f"
-mount_dlfs "$src" "$mnt"
+mount_dlfs "$src" "$mnt" order=sequential
 python3 - "$mnt" <<'P'
 import errno, fcntl, os, sys
 m = sys.argv[1]
@@ -40,3 +41,22 @@ fcntl.lockf(fd, fcntl.LOCK_SH)
 print(len(acts), "changes were refused")
 P
 [ "$(cat "$src/d/f")" = hello ] || fail "the source changed"
+
+# Only a file that is in the page cache to stay shows it: the pages of others are dropped anyway.
+ls -l "$mnt/d" > /dev/null
+is_pushed() { [ "$(getfattr --only-values -n user.dlfs.state "$mnt/d/f" 2> /dev/null)" = page-cache ]; }
+wait_for 30 is_pushed || fail "the file was not pushed"
+python3 - "$mnt/d/f" <<'P'
+import mmap, os, sys, time
+reader = os.open(sys.argv[1], os.O_RDONLY)
+fd = os.open(sys.argv[1], os.O_RDWR)
+m = mmap.mmap(fd, 0)
+m[0:4] = b"EVIL"
+m.close()
+os.close(fd)
+end = time.monotonic() + 30
+while os.pread(reader, 9, 0) != b"hello\n":
+    if time.monotonic() > end:
+        sys.exit("FAIL: everybody reads what one program wrote")
+    time.sleep(0.05)
+P
