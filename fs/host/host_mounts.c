@@ -124,9 +124,12 @@ static int ask(const void *path)
 	return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 ? -errno : 0;
 }
 
+/* Who asks a server that dies meanwhile is told ECONNABORTED. */
 static bool is_dead(const char *path)
 {
-	return child_call(ask, path, ANSWER_MS) == -ENOTCONN;
+	int r = child_call(ask, path, ANSWER_MS);
+
+	return r == -ENOTCONN || r == -ECONNABORTED;
 }
 
 int host_mounted(const char *path, struct host_mount *ret)

@@ -24,6 +24,17 @@ mount_dlfs "$src" "$mnt"
 [ "$(cat "$mnt/file")" = 1 ] || fail "the new mount does not serve"
 [ "$(grep -c " $mnt " /proc/mounts)" = 1 ] || fail "the dead mount is still below"
 
+# The server dies while the next mount asks it.
+asks() { ps -o state= --ppid "$next" | grep -q '[SD]'; }
+pid=$(jq .pid "$mnt/.dlfs/stats.json")
+parent=$(ps -o ppid= -p "$pid" | tr -d ' ')
+kill -STOP "$parent" "$pid"
+"$DLFS" mount "$src" "$mnt" & next=$!
+wait_for 30 asks || fail "the next mount does not ask"
+kill -9 "$parent" "$pid"
+wait "$next" || fail "the next mount gave up"
+[ "$(cat "$mnt/file")" = 1 ] || fail "the mount does not serve"
+
 # The same while somebody stands in it.
 (cd "$mnt" && exec sleep 600) &
 runs_sleep() { [ "$(cat /proc/$1/comm)" = sleep ]; }
