@@ -92,7 +92,8 @@ static void engine_free(struct engine *e)
 static int start_threads(struct engine *e)
 {
 	struct finder_options finder = {
-		.found = order_found, .look = order_look, .save = learn_save, .context = e,
+		.found = order_found, .look = order_look, .foretold = learn_foretold,
+		.save = learn_save, .context = e,
 	};
 	int r = finder_start(&finder, &e->finder);
 

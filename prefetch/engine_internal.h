@@ -96,7 +96,8 @@ void order_look(void *engine, const sample_id *opened, size_t count);
 /* learn.c */
 void learn_start(struct engine *e);    /* before the threads */
 void learn_look(struct engine *e);     /* the planner: is there a new lesson? */
-void learn_save(void *engine, const struct lessons *l);        /* the finder's thread */
+void learn_foretold(void *engine, const struct forecast *f);   /* the finder's thread, as ... */
+void learn_save(void *engine, const struct lessons *l);        /* ... here */
 
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
 void fetch_planned(struct engine *e, sample_id id, uint64_t due);

@@ -40,8 +40,13 @@ struct finder {
 	bool searching;
 	struct lessons lessons;
 	bool unsaved;
+	uint64_t lesson_turn;          /* how often there were new ones */
+	uint64_t foretold;             /* the turn for which all was worked out */
 
-	struct search search;          /* the finder's thread's, or the busy searchers' */
+	/* The finder's thread's, or the busy searchers'. */
+	struct search search;
+	struct forecast forecast;
+	void (*work_on)(struct finder *f);
 };
 
 /* --- Searchers ------------------------------------------------------------------------- */
@@ -58,7 +63,7 @@ static void *searcher_main(void *arg)
 			;
 		if (f->dismissed)
 			return NULL;
-		search_run(&f->search);
+		f->work_on(f);
 		f->busy--;
 		sem_post(&f->news);
 	}
@@ -120,13 +125,24 @@ static bool take_work(struct finder *f)
 	return true;
 }
 
+static void let_all_work(struct finder *f, void (*on)(struct finder *f))
+{
+	f->work_on = on;
+	f->busy = f->searcher_count;
+	for (unsigned i = 0; i < f->searcher_count; i++)
+		sem_post(&f->work);
+}
+
+static void work_on_search(struct finder *f)
+{
+	search_run(&f->search);
+}
+
 static void search_with_all(struct finder *f)
 {
 	if (!search_prepare(&f->search))
 		return;
-	f->busy = f->searcher_count;
-	for (unsigned i = 0; i < f->searcher_count; i++)
-		sem_post(&f->work);
+	let_all_work(f, work_on_search);
 	while (f->busy > 0) {
 		wait_news(f, ASK_AGAIN_NS);
 		search_again(&f->search);
@@ -222,6 +238,42 @@ static void save_lessons(struct finder *f)
 		f->options.save(f->options.context, &lessons);
 }
 
+static void work_on_forecast(struct finder *f)
+{
+	forecast_run(&f->forecast);
+}
+
+/* While there is nothing else to do; a search goes first, and this begins anew after it. */
+static bool take_forecast(struct finder *f, uint64_t *ret_turn)
+{
+	DL_HOLD(&f->lock);
+	*ret_turn = f->lesson_turn;
+	if (!f->options.foretold || f->stopping || f->foretold == f->lesson_turn)
+		return false;
+	if (forecast_prepare(&f->forecast, &f->lessons))
+		return true;
+	f->foretold = f->lesson_turn;
+	return false;
+}
+
+static void foretell(struct finder *f)
+{
+	uint64_t turn;
+
+	if (!take_forecast(f, &turn))
+		return;
+	let_all_work(f, work_on_forecast);
+	while (f->busy > 0)
+		wait_news(f, 0);
+	if (f->forecast.claimed) {
+		f->forecast.known = f->forecast.found;
+		f->options.foretold(f->options.context, &f->forecast);
+	} else if (f->forecast.stop) {
+		return;
+	}
+	f->foretold = turn;
+}
+
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -232,6 +284,7 @@ static void *finder_main(void *arg)
 		save_lessons(f);
 		look(f);
 		if (!take_work(f)) {
+			foretell(f);
 			wait_news(f, 0);
 			continue;
 		}
@@ -259,6 +312,7 @@ static void call_off(struct finder *f)
 	dl_assert_held(&f->lock);
 	if (f->searching)
 		atomic_store(&f->search.stop, true);
+	atomic_store(&f->forecast.stop, true);
 	sem_post(&f->news);
 }
 
@@ -292,6 +346,7 @@ void finder_lessons(struct finder *f, const struct lessons *lessons, bool save)
 	DL_HOLD(&f->lock);
 	f->lessons = *lessons;
 	f->unsaved |= save;
+	f->lesson_turn++;
 	sem_post(&f->news);
 }
 
@@ -319,8 +374,10 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 	evidence_open(&f->evidence, id, pid, fits, f->epoch);
 	if (f->evidence.turn != turn || began_wrong(f))
 		call_off(f);
-	if (!f->searching && worth_a_search(f))
+	if (!f->searching && worth_a_search(f)) {
+		atomic_store(&f->forecast.stop, true);
 		sem_post(&f->news);
+	}
 }
 
 /* --- Start and stop -------------------------------------------------------------------- */

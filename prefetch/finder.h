@@ -12,6 +12,7 @@
  * Thread-safety: every call on any thread, except start and stop.
  */
 #pragma once
+#include "prefetch/forecast.h"
 #include "prefetch/order/tracker.h"
 
 struct finder;
@@ -20,6 +21,8 @@ struct finder_options {
 	unsigned threads;              /* 0: one for each processor */
 	/* On the finder's thread, with no lock held; true: it is followed from now on. */
 	bool (*found)(void *context, const struct found *f);
+	/* On the finder's thread: what two lessons let expect. */
+	void (*foretold)(void *context, const struct forecast *f);
 	/* On the finder's thread: lessons that are new.  NULL: nowhere to keep them. */
 	void (*save)(void *context, const struct lessons *l);
 	void *context;

@@ -43,6 +43,25 @@ void learn_look(struct engine *e)
 	finder_lessons(e->finder, &e->lessons, true);
 }
 
+struct foretold_ask {
+	struct ask ask;
+	const struct forecast *forecast;
+};
+
+static void take_foretold(struct engine *e, struct ask *a)
+{
+	forecast_teach(dl_container_of(a, struct foretold_ask, ask)->forecast, &e->lessons);
+	tracker_teach(e->tracker, &e->lessons);
+	finder_lessons(e->finder, &e->lessons, true);
+}
+
+void learn_foretold(void *engine, const struct forecast *f)
+{
+	struct foretold_ask a = { .ask.run = take_foretold, .forecast = f };
+
+	ask(engine, &a.ask);
+}
+
 static int write_file(const char *path, const struct lessons *l)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY, temporary = BUF_EMPTY;

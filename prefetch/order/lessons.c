@@ -89,14 +89,6 @@ void lessons_begin(struct lessons *l)
 		append(l, (struct lesson){ 0 });
 }
 
-const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch)
-{
-	for (size_t i = l->count; i-- > 1;)
-		if (l->at[i].n != 0 && same(&l->at[i - 1], epoch))
-			return &l->at[i];
-	return NULL;
-}
-
 size_t lessons_last_run(const struct lessons *l, const struct lesson **ret)
 {
 	size_t end = l->count, first;
@@ -107,6 +99,29 @@ size_t lessons_last_run(const struct lessons *l, const struct lesson **ret)
 		;
 	*ret = &l->at[first];
 	return end - first;
+}
+
+void lessons_insert(struct lessons *l, const struct lesson *run, size_t length)
+{
+	const struct lesson *epochs;
+	size_t running;
+
+	while (l->count > 0 && l->count + length + 1 > LESSONS_MAX)
+		make_room(l);
+	running = l->count && l->at[l->count - 1].n ? lessons_last_run(l, &epochs) : 0;
+	memmove(&l->at[l->count - running + length + 1], &l->at[l->count - running],
+		running * sizeof(l->at[0]));
+	memcpy(&l->at[l->count - running], run, length * sizeof(l->at[0]));
+	l->at[l->count - running + length] = (struct lesson){ 0 };
+	l->count += length + 1;
+}
+
+const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch)
+{
+	for (size_t i = l->count; i-- > 1;)
+		if (l->at[i].n != 0 && same(&l->at[i - 1], epoch))
+			return &l->at[i];
+	return NULL;
 }
 
 int lessons_print(const struct lessons *l, struct buf *ret)

@@ -26,6 +26,8 @@ struct lessons {                       /* oldest run first */
 void lessons_add(struct lessons *l, struct lesson epoch);
 /* A new run begins.  Runs that a newer one repeats, or goes beyond, are forgotten. */
 void lessons_begin(struct lessons *l);
+/* A run that was not seen but worked out; it lies before the running one, and after all others. */
+void lessons_insert(struct lessons *l, const struct lesson *run, size_t length);
 /* What came after such an epoch, when it was last seen; NULL: not known. */
 const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch);
 /* The epochs of the run that was last, or that is running if it has any; their number. */

@@ -50,6 +50,27 @@ Test(lessons, know_the_last_run, .init = forget)
 	cr_assert_eq(last[1].seed, 21);
 }
 
+Test(lessons, take_what_was_worked_out, .init = forget)
+{
+	struct lesson worked[] = { epoch(31), epoch(32), epoch(33) };
+	const struct lesson *last;
+
+	run(10, 13);
+	run(30, 31);
+	cr_assert_eq(after(31), 0);
+	lessons_insert(&l, worked, 3);
+	cr_assert_eq(after(31), 32);
+	cr_assert_eq(after(32), 33);
+	cr_assert_eq(after(33), 0);
+	lessons_add(&l, epoch(39));            /* it was wrong */
+	cr_assert_eq(after(31), 39);
+	cr_assert_eq(lessons_last_run(&l, &last), 3);
+	run(2000, 2000 + LESSONS_MAX);
+	lessons_insert(&l, worked, 3);
+	cr_assert_leq(l.count, (size_t)LESSONS_MAX);
+	cr_assert_eq(after(32), 33);
+}
+
 Test(lessons, are_another_ones_in_another_world, .init = forget)
 {
 	struct lesson shared = { .n = 100, .seed = 10, .world = 8 };
