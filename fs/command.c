@@ -213,7 +213,7 @@ int command_epoch(struct serve *s, const char *number)
 		return -EINVAL;
 	errno = 0;
 	epoch = strtoull(number, &end, 10);
-	if (errno || *end)
+	if (errno || *end || epoch > ORDER_EPOCHS_MAX)
 		return -EINVAL;
 	engine_epoch(s->engine, epoch);
 	return 0;

@@ -7,6 +7,7 @@
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
 #include "fs/host/host.h"
+#include "prefetch/order/order.h"
 
 /* A list is read by the server, which has another working directory. */
 static int absolute_spec(const char *spec, struct buf *ret)
@@ -128,8 +129,9 @@ static int run(int argc, char **argv)
 	}
 	if (argc - optind < 1 || argc - optind > 2)
 		return cli_usage(&cmd_order, "a mount point, and perhaps an order, are needed");
-	if (epoch && units_count(epoch, &number) < 0)
-		return cli_usage(&cmd_order, "--epoch takes a whole number, not \"%s\"", epoch);
+	if (epoch && (units_count(epoch, &number) < 0 || number > ORDER_EPOCHS_MAX))
+		return cli_usage(&cmd_order, "--epoch takes a number up to %d, not \"%s\"",
+				 ORDER_EPOCHS_MAX, epoch);
 	if (file && (epoch || argc - optind == 2))
 		return cli_usage(&cmd_order, "--list and --next only show");
 	r = cli_find_mount(argv[optind], &mountpoint);

@@ -9,6 +9,7 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/order.h"
 
+#define SKIP_MAX (UINT64_C(1) << 32)    /* words: some seconds */
 #define CHOSEN_SEEDS (1u << 24)         /* larger ones are drawn, not written into a script */
 
 static uint32_t word_at(uint64_t seed, uint64_t word)
@@ -46,16 +47,21 @@ static size_t torch_first(const struct order_spec *s, uint32_t n, struct epoch *
 {
 	uint64_t e = s->epoch;
 
-	ret[0] = chained(s, e, 3 + 4 * e, 4);
-	ret[1] = direct(s, e, 2 + e * pass(n, true, 2));        /* DataLoader(generator=g) */
-	ret[2] = direct(s, e, e * pass(n, false, 2));           /* RandomSampler(generator=g) */
-	ret[3] = chained(s, e, 5 + 6 * e, 6);                   /* a validation loader first */
-	ret[4] = chained(s, e, 1 + 4 * e, 4);                   /* a sampler without a loader */
+	size_t count = 0;
+
+	ret[count++] = chained(s, e, 3 + 4 * e, 4);
+	if (e * pass(n, true, 2) <= SKIP_MAX) {
+		/* DataLoader(generator=g), RandomSampler(generator=g) */
+		ret[count++] = direct(s, e, 2 + e * pass(n, true, 2));
+		ret[count++] = direct(s, e, e * pass(n, false, 2));
+	}
+	ret[count++] = chained(s, e, 5 + 6 * e, 6);             /* a validation loader first */
+	ret[count++] = chained(s, e, 1 + 4 * e, 4);             /* a sampler without a loader */
 	if (e == 0)
-		return 5;
-	ret[5] = chained(s, e, 3 + 6 * e, 6);                   /* ... or after each epoch */
-	ret[6] = chained(s, e, 3 + 2 * e, 2);                   /* persistent workers */
-	return 7;
+		return count;
+	ret[count++] = chained(s, e, 3 + 6 * e, 6);             /* ... or after each epoch */
+	ret[count++] = chained(s, e, 3 + 2 * e, 2);             /* persistent workers */
+	return count;
 }
 
 static size_t torch_next(const struct order_spec *s, uint32_t n, const struct epoch *now,

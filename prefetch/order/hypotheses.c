@@ -63,7 +63,8 @@ static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t 
 static void add_lesson(struct tracker *t, const struct lesson *e)
 {
 	struct epoch rule = {
-		.rule = e->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH, .seed = e->seed, .skip = e->skip,
+		.rule = e->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
+		.seed = e->seed, .skip = e->skip,
 	};
 
 	if (e->world != 0 && t->spec.world == 0)

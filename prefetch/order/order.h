@@ -22,6 +22,7 @@ enum order_kind {
 };
 
 #define ORDER_RANKS_MAX 4096
+#define ORDER_EPOCHS_MAX 1000000
 
 struct order_spec {
 	enum order_kind kind;

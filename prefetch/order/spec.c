@@ -127,6 +127,8 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 		r = read_number(value, &number);
 	if (r < 0)
 		return refuse(reterr, "%s=%s is not a number", w->name, value);
+	if (w->bit & (WORD_EPOCH | WORD_EPOCHS) && number > ORDER_EPOCHS_MAX)
+		return refuse(reterr, "%s=%.40s: 0 to %d", w->name, value, ORDER_EPOCHS_MAX);
 	switch (w->bit) {
 	case WORD_SEED:
 		s->seed = number;
@@ -144,9 +146,10 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 		s->world = (uint32_t)number;
 		break;
 	case WORD_RANKS:
-		if (read_ranks(s, value) < 0)
+		r = read_ranks(s, value);
+		if (r == -EINVAL)
 			return refuse(reterr, "ranks: ascending numbers such as 0+1 or 0-3");
-		break;
+		return r;
 	case WORD_DROP:
 		s->drop_last = true;
 		break;

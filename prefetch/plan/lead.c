@@ -5,6 +5,7 @@
 #define LEAD_FIRST 32u
 #define LEAD_PROVISIONAL UINT64_C(64)
 #define LEAD_UNPROVEN UINT64_C(16)
+#define DEEPEST (UINT64_C(1) << 20)     /* positions: each takes a little memory of its own */
 
 static uint64_t samples_in(const struct plan *p, uint64_t bytes)
 {
@@ -47,7 +48,7 @@ uint64_t lead_free(const struct plan *p)
 
 bool lead_deeper(const struct plan *p, const struct slot *s)
 {
-	if (!p->source_idle || p->limits.lead || s->provisional)
+	if (!p->source_idle || p->limits.lead || s->provisional || s->cursor >= s->front + DEEPEST)
 		return false;
 	if (s->sequential && s->front - s->start < p->target)
 		return false;

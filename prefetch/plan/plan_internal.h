@@ -64,6 +64,7 @@ struct held {
 	enum held_state state;
 	enum held_role role;
 	uint8_t failures;              /* fetches in a row */
+	uint8_t want_count;
 };
 
 struct want {
@@ -133,7 +134,8 @@ bool held_counts(const struct held *h);
 unsigned held_class(const struct held *h);
 
 /* want.c */
-bool want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at);
+/* 0; -ENOMEM; -EAGAIN: it has so many already that this one must wait until some are gone. */
+int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at) DL_MUST_CHECK;
 /* `after`: its role if this was the last one. */
 void want_remove(struct plan *p, struct want *w, enum held_role after);
 uint64_t held_due(const struct held *h);
@@ -142,7 +144,8 @@ uint64_t held_due(const struct held *h);
 void slot_open(struct plan *p, struct slot *s, const struct course *c);
 void slot_close(struct plan *p, struct slot *s);
 void slot_update(struct plan *p, struct slot *s, const struct course *c);
-/* Make wants from the cursor on, until something must be fetched.  false: nothing must. */
+/* Make wants from the cursor on, until something must be fetched.  false: nothing must, as far
+ * as was looked: what is far ahead and there already is gone through bit by bit. */
 bool slot_advance(struct plan *p, struct slot *s);
 
 /* lead.c */

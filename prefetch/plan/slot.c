@@ -3,6 +3,7 @@
 
 #include "prefetch/plan/plan_internal.h"
 
+#define LOOK 4096                       /* positions a step goes through */
 #define NEAR 64                        /* this close to the reader only need counts */
 
 void slot_open(struct plan *p, struct slot *s, const struct course *c)
@@ -163,14 +164,16 @@ static void add_todo(struct slot *s, struct held *h, bool by_id)
 	link_before(l->next, &h->in);
 }
 
-/* 1: a fetch was added; 0: none is needed here; -ENOMEM. */
+/* 1: a fetch was added; 0: none is needed here; -ENOMEM, -EAGAIN: not now. */
 static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id id)
 {
 	struct held *h = held_find(p, id);
 	uint64_t size;
 
+	int r;
+
 	if (h)
-		return want_add(p, s, h, at) ? 0 : -ENOMEM;
+		return want_add(p, s, h, at);
 	if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
 		return 0;
 	if (size > p->limits.whole || size > p->limits.room)
@@ -178,9 +181,10 @@ static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id 
 	h = held_new(p, id, size);
 	if (!h)
 		return -ENOMEM;
-	if (!want_add(p, s, h, at)) {
+	r = want_add(p, s, h, at);
+	if (r < 0) {
 		held_delete(p, h);
-		return -ENOMEM;
+		return r;
 	}
 	add_todo(s, h, at - s->front >= NEAR);
 	return 1;
@@ -189,13 +193,13 @@ static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id 
 bool slot_advance(struct plan *p, struct slot *s)
 {
 	unsigned batch = s->cursor >= s->front + NEAR ? PLAN_BATCH : 1;
-	unsigned got = 0;
+	unsigned got = 0, looked = 0;
 	sample_id id;
 	int r;
 
 	if (!link_empty(&s->todo))
 		return true;
-	while (got < batch && sample_at(s, s->cursor, &id)) {
+	while (got < batch && looked++ < LOOK && sample_at(s, s->cursor, &id)) {
 		if (s->cursor >= lead_end(p, s) && !lead_deeper(p, s))
 			break;
 		r = was_opened(s, s->cursor) ? 0 : want_position(p, s, s->cursor, id);

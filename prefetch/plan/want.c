@@ -1,6 +1,8 @@
 /* Which positions a sample is held for. */
 #include "prefetch/plan/plan_internal.h"
 
+#define WANTS_MAX 64                    /* of one sample: they are searched one by one */
+
 static bool is_wanted_at(const struct held *h, const struct slot *s, uint64_t at)
 {
 	for (const struct want *w = h->wants; w; w = w->next)
@@ -19,22 +21,25 @@ static void insert_in_order(struct slot *s, struct want *w)
 	link_before(l->next, &w->in);
 }
 
-bool want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
+int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
 {
 	struct want *w;
 
 	if (is_wanted_at(h, s, at))
-		return true;
+		return 0;
+	if (h->want_count == WANTS_MAX)
+		return -EAGAIN;
 	w = malloc(sizeof(*w));
 	if (!w)
-		return false;
+		return -ENOMEM;
 	*w = (struct want){ .next = h->wants, .held = h, .slot = s, .at = at };
 	h->wants = w;
+	h->want_count++;
 	insert_in_order(s, w);
 	if (h->state == HELD_FETCHING || h->state == HELD_READY)
 		if (h->role != ROLE_DOOMED && h->role != ROLE_LEAD)
 			held_change(p, h, h->state, ROLE_LEAD);
-	return true;
+	return 0;
 }
 
 void want_remove(struct plan *p, struct want *w, enum held_role after)
@@ -45,6 +50,7 @@ void want_remove(struct plan *p, struct want *w, enum held_role after)
 	while (*at != w)
 		at = &(*at)->next;
 	*at = w->next;
+	h->want_count--;
 	link_remove(&w->in);
 	free(w);
 

@@ -72,7 +72,8 @@ Test(order, refuses_bad_specs)
 {
 	static const char *const bad[] = {
 		"", "torch", "torch:", "Torch:seed=1", "torch:seed=", "torch:seed", "torch:seed=x",
-		"torch:seed=1x", "torch:seed= 1", "torch:seed=0x",
+		"torch:seed=1x", "torch:seed= 1", "torch:seed=1,epoch=-1",
+		"torch:seed=1,epoch=1000001", "torch:seed=1,epochs=-1", "torch:seed=0x",
 		"torch:seed=--1", "torch:seed=18446744073709551616",
 		"torch:seed=1,seed=1", "torch:seed=1,world=2", "torch:seed=1,drop_last",
 		"none:seed=1", "auto:", "sequential:seed=1", "list", "list:",

@@ -36,6 +36,29 @@ Test(plan, never_has_more_fetches_out_than_twice_the_depth, .init = setup)
 	scene_end(&sc);
 }
 
+/* With a cost for each pair of its positions this would not end. */
+Test(plan, may_want_one_sample_very_often, .init = setup)
+{
+	struct sequence *q = sequence_new(1000000, 1);
+	struct plan *p = plan_of(100 * SIZE, 0, 4, 1);
+	struct scene sc;
+
+	cr_assert(q);
+	memset(q->at, 0, q->length * sizeof(q->at[0]));
+	scene_start(&sc, p, q);
+	plan_idle(p, true);
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	for (uint32_t i = 0; i < MAX; i++) {
+		cr_assert(plan_held(p, 0), "it is needed at %u", i);
+		job_open(&sc.j, i);
+		plan_used(p, 0, i);
+		scene_tell(&sc, i);
+		run(p, i, NULL, 0);
+	}
+	scene_end(&sc);
+}
+
 static void leave_out(uint64_t room, uint64_t whole)
 {
 	struct plan_limits limits = { .room = room, .whole = whole, .lead = 6, .depth = 4 };
