@@ -7,6 +7,7 @@ import random
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -22,9 +23,15 @@ class Missing(Exception):
 
 
 class Bench:
-    def __init__(self, dlfs, reader, work, rounds, short, folder):
-        self.dlfs, self.reader, self.work = dlfs, reader, work
-        self.rounds, self.short, self.folder = rounds, short, folder
+    def __init__(self, programs, work, args):
+        self.dlfs, self.reader = programs["dlfs"], programs["read"]
+        self.busy, self.seeds = programs["busy"], programs["seeds"]
+        self.work, self.short = work, args.short
+        self.rounds = args.rounds or (1 if args.short else 7)
+        self.folder = os.path.abspath(args.folder) if args.folder else None
+        self.seed = args.seed
+        self.runs = args.runs or (3 if args.short else 100)
+        self.searches = (0 if args.short else 2) if args.searches is None else args.searches
         self.rows, self.missing = [], []
 
     def row(self, bench, contender, unit, values, base=None, note=""):
@@ -67,6 +74,10 @@ def run(*command, timeout=PATIENCE, **more):
     return done.stdout
 
 
+def progress(text):
+    print(f"  ... {text}", file=sys.stderr, flush=True)
+
+
 def wait_for(what, claim, patience=PATIENCE):
     end = time.monotonic() + patience
     while not claim():
@@ -92,6 +103,15 @@ def files_below(root):
         below.sort()
         found += [os.path.relpath(os.path.join(folder, n), root) for n in sorted(names)]
     return [f for f in found if os.path.isfile(os.path.join(root, f)) and "\n" not in f]
+
+
+def python_with_torch():
+    for python in (os.environ.get("PYTHON"), "/usr/bin/python3", "python3"):
+        if python and shutil.which(python) and subprocess.run(
+                [python, "-c", "import torch, torchvision"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, timeout=120, check=False).returncode == 0:
+            return python
+    return None
 
 
 def shuffled_list(bench, root, name):

@@ -2,9 +2,9 @@
 it.  The step takes as long as the line needs for the batch, so no epoch can be shorter."""
 import os
 import shutil
-import subprocess
 
-from common import Failed, dlfs_mount, expect_same_bytes, make_files, run, shuffled_list
+from common import (Failed, dlfs_mount, expect_same_bytes, make_files, python_with_torch, run,
+                    shuffled_list)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPEED = 100_000_000
@@ -14,15 +14,6 @@ WAYS = {
     "dlfs, order known": f"order=torch:seed={SEED}",
     "dlfs, order=none": "order=none",
 }
-
-
-def python_with_torch():
-    for python in (os.environ.get("PYTHON"), "/usr/bin/python3", "python3"):
-        if python and shutil.which(python) and subprocess.run(
-                [python, "-c", "import torch, torchvision"], stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, timeout=120, check=False).returncode == 0:
-            return python
-    return None
 
 
 def epoch(python, root, count, size):
