@@ -276,14 +276,34 @@ static void try_lessons(struct search *s, size_t list)
 	}
 }
 
-static void try_runs(struct search *s, uint32_t seed, size_t list)
+static bool head_of(uint32_t seed, uint32_t n, uint32_t length, uint32_t *ret)
 {
-	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
-	uint32_t head[SMALL_HEAD];
 	struct mt19937 g;
 
 	mt19937_seed(&g, seed);
-	if (sparse_randperm(&g, n, length, head) < 0)
+	return sparse_randperm(&g, n, length, ret) == 0;
+}
+
+static bool begins_a_run(const struct search_part *part, uint32_t index)
+{
+	for (size_t i = 0; i < part->run_count; i++)
+		if (part->runs[i].at[0] == index)
+			return true;
+	return false;
+}
+
+/* A rank's first is one of as many entries as there are ranks: with most seeds no more than those
+ * need be known. */
+static void try_runs(struct search *s, uint32_t seed, size_t list)
+{
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
+	uint32_t head[SMALL_HEAD], near = 0;
+
+	if (!head_of(seed, n, SEEDS_WORLD_MAX, head))
+		return;
+	while (near < SEEDS_WORLD_MAX && !begins_a_run(&s->parts[list], head[near]))
+		near++;
+	if (near == SEEDS_WORLD_MAX || !head_of(seed, n, length, head))
 		return;
 	for (size_t i = 0; i < s->parts[list].run_count; i++) {
 		const struct run *r = &s->parts[list].runs[i];

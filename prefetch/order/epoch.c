@@ -131,10 +131,12 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 		ret[count] = *now;
 		ret[count++].seed++;
 	}
-	for (unsigned permutations = 2; permutations > 0; permutations--) {
-		ret[count] = *now;
-		ret[count++].skip += pass(n, base, permutations);
-	}
+	/* Workers that stay draw their base_seed in the first epoch only. */
+	for (unsigned bases = base; bases <= 1; bases--)
+		for (unsigned permutations = 2; permutations > 0; permutations--) {
+			ret[count] = *now;
+			ret[count++].skip += pass(n, bases, permutations);
+		}
 	ret[count++] = *now;
 	for (size_t i = 0; i < count; i++)
 		ret[i].number = now->number + 1;

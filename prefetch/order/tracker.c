@@ -2,12 +2,9 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "prefetch/order/tracker_internal.h"
 
-#define JOB_AGE (30 * CLOCK_S)
 #define SECOND_OPENS 4u                 /* without these it is no second job */
-#define WALK_AGE (600 * CLOCK_S)
 
 int tracker_new(struct tracker **ret)
 {
@@ -141,8 +138,9 @@ static bool give_successor(struct follow **at, size_t count, const struct seen *
 }
 
 /* Give the open to the job or walk that it fits best: one whose process it is, or that it
- * continues, before one in whose window it merely lies. */
-static enum given give(struct follow **at, size_t count, const struct seen *s, bool *ret_listed)
+ * continues, before one in whose window it merely lies (unless it shall fit surely). */
+static enum given give(struct follow **at, size_t count, const struct seen *s, bool surely,
+		       bool *ret_listed)
 {
 	struct follow *within = NULL;
 	uint32_t within_at = 0;
@@ -159,11 +157,11 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 		v = follow_judge(f, index, &p);
 		again |= v == FOLLOW_AGAIN;
 		if (v == FOLLOW_SUCCEEDS || v == FOLLOW_CONTINUES ||
-		    (v == FOLLOW_WITHIN && follow_knows(f, s->pid))) {
+		    (v == FOLLOW_WITHIN && !surely && follow_knows(f, s->pid))) {
 			follow_take(f, p, s->pid, s->time);
 			return v == FOLLOW_WITHIN ? GIVEN_PERHAPS : GIVEN_SURELY;
 		}
-		if (v == FOLLOW_WITHIN && !within) {
+		if (v == FOLLOW_WITHIN && !surely && !within) {
 			within = f;
 			within_at = p;
 		}
@@ -379,11 +377,24 @@ static struct seen *last_seen(struct tracker *t)
 	return &t->recent[(t->opens - 1) % RECENT];
 }
 
+/* In small datasets nearly all lies in a walk's window: what merely does is its own only if
+ * nobody else expects it. */
+static bool give_to_walks(struct tracker *t, const struct seen *s, bool surely)
+{
+	bool listed;
+
+	if (give(t->walks, t->walk_count, s, surely, &listed) == GIVEN_NOT)
+		return false;
+	last_seen(t)->taken = true;
+	restart_finished_walks(t);
+	return true;
+}
+
 /* Whose open is it, and what does it say for or against what is believed? */
 static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 {
 	struct seen s = *seen;
-	bool listed = false, expected = false, of_walk = false;
+	bool listed = false, expected = false;
 	enum given taken;
 
 	t->recent[t->opens++ % RECENT] = s;
@@ -393,16 +404,13 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 		restart_finished_walks(t);
 		return TRACKER_FITS;
 	}
-	taken = give(t->jobs, t->job_count, &s, &listed);
+	taken = give(t->jobs, t->job_count, &s, false, &listed);
 	last_seen(t)->taken = taken >= GIVEN_PERHAPS;
 	last_seen(t)->sure = taken == GIVEN_SURELY;
 	if (taken == GIVEN_SURELY)
 		return TRACKER_FITS;
-	if (give(t->walks, t->walk_count, &s, &of_walk) != GIVEN_NOT) {
-		last_seen(t)->taken = true;
-		restart_finished_walks(t);
+	if (give_to_walks(t, &s, true))
 		return TRACKER_FITS;
-	}
 	if (t->job_count > 0) {
 		expected = score_nexts(t, &s);
 		expected |= score_elsewhere(t, &s);
@@ -410,6 +418,8 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 		search(t, &s);
 	}
 	expected |= score_walks(t, &s);
+	if (!expected && !taken)
+		expected = give_to_walks(t, &s, false);
 	if (taken)
 		return taken == GIVEN_PERHAPS && follow_doubtful(t->jobs[0]) ? TRACKER_MISPREDICTED
 									     : TRACKER_FITS;
@@ -429,68 +439,4 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 	if (t->job_count > 0)
 		drop_refuted(t);
 	return verdict;
-}
-
-/* --- The rest ------------------------------------------------------------------------- */
-
-/* A search makes whole sequences: about a hundredth of what reading costs, and less at first. */
-static uint64_t deep_pause(const struct tracker *t)
-{
-	uint64_t total = 0, pause;
-
-	for (size_t i = 0; i < t->first_count; i++)
-		total += t->firsts[i].head->n;
-	pause = DL_MIN(t->opens, total / 1000);
-	return DL_MAX(pause, (uint64_t)64);
-}
-
-bool tracker_work(struct tracker *t)
-{
-	struct follow *main = t->job_count ? t->jobs[0] : NULL;
-
-	if (main && !main->course.next && t->next_count > 0) {
-		if (epoch_sequence(t, main->course.list, &t->nexts[0].rule, true,
-				   &main->course.next) < 0)
-			main->course.next = sequence_ref(t->nexts[0].head);
-		return false;
-	}
-	if (main || t->first_count == 0)
-		return false;
-	if (t->deep_next == t->first_count && t->opens >= t->deep_at) {
-		t->deep_next = 0;
-		t->deep_at = t->opens + deep_pause(t);
-	}
-	if (t->deep_next == t->first_count)
-		return false;
-	if (search_deep(t)) {
-		hypotheses_clear(t->firsts, &t->first_count);
-		hypotheses_next(t);
-	}
-	return t->deep_next < t->first_count;
-}
-
-static void age(struct follow **at, size_t *count, size_t keep, uint64_t now, uint64_t limit,
-		bool (*alive)(uint32_t pid))
-{
-	for (size_t i = *count; i-- > keep;) {
-		const struct course *c = &at[i]->course;
-
-		if (now < c->last_open + limit && (c->pid == 0 || alive(c->pid)))
-			continue;
-		follow_free(at[i]);
-		memmove(&at[i], &at[i + 1], (--*count - i) * sizeof(at[0]));
-	}
-}
-
-static bool always(uint32_t pid)
-{
-	(void)pid;
-	return true;
-}
-
-void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid))
-{
-	age(t->jobs, &t->job_count, 1, now, JOB_AGE, alive);
-	/* A validation loader's workers end with each epoch, and come again. */
-	age(t->walks, &t->walk_count, 0, now, WALK_AGE, always);
 }

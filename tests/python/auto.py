@@ -3,7 +3,6 @@
 An unseeded DataLoader's order is one of 2^32, found by trying them all: that takes a minute or
 two of all processors, during which the loop waits for dlfs and not for a time to pass.
 """
-import itertools
 import multiprocessing
 import os
 import shutil
@@ -12,26 +11,11 @@ import tempfile
 import torch
 from torch.utils.data.distributed import DistributedSampler
 
-from rig import (epoch, expect, folder_of, loader_of, make_images, mounted,
-                 relative, wait_for, workplace)
+from rig import (SEARCH, believes, early_seed, epoch, epoch_of, expect, folder_of, loader_of,
+                 make_images, mounted, patient_epoch, relative, wait_for, workplace)
 
-SEARCH = 900                            # seconds; of a machine that does much else besides
 FILES = 2000
 OPTIONS = "order=auto,memory=64MiB"
-
-
-def believes(mount):
-    return mount.stats()["order"]["state"] in ("believed", "confirmed")
-
-
-def patient_epoch(mount, loader, found=believes):
-    """One epoch, in whose midst the loop waits until dlfs has found what it shall."""
-    seen = []
-    for i, (_, indices) in enumerate(loader):
-        seen += indices.tolist()
-        if i == 8:
-            wait_for("an order to be found", lambda: found(mount), SEARCH)
-    return seen
 
 
 def check(mount, read, what, number=0):
@@ -66,20 +50,11 @@ def generator(source):
         check(mount, read, "generator's second epoch", 1)
 
 
-def chosen_seed():
-    """A number that scripts seed with, whose first epochs' seeds a search comes to early."""
-    for seed in itertools.count():
-        torch.manual_seed(seed)
-        drawn = [torch.empty((), dtype=torch.int64).random_().item() for _ in range(4)]
-        if all(2**24 < s & 0xffffffff < 2**28 for s in drawn[1::2]):
-            return seed
-
-
 def second_run(source):
     """Two epochs tell which seed the script has, and so all that follow.  What a run taught is known
     in the next one by its first opens, and so is its next epoch."""
     state = tempfile.mkdtemp(prefix="dlfs-state-")
-    seed = chosen_seed()
+    seed = early_seed(2)
     for run in range(2):
         with mounted(source, OPTIONS, state=state) as mount:
             data = folder_of(mount)
@@ -98,10 +73,6 @@ def second_run(source):
             check(mount, read, f"run {run}, third epoch", 2)
             expect(following == read, "the third epoch was not what was expected")
     shutil.rmtree(state)
-
-
-def epoch_of(mount):
-    return mount.stats()["order"]["epoch"] if believes(mount) else -1
 
 
 def all_ranks(mount):

@@ -1,17 +1,18 @@
 """order=auto where the files are not numbered by an ImageFolder: a glob, natural order, os.walk.
 
-The scripts are unseeded, so each order is one of 2^32 (see auto.py) of one of several lists.  Their
-files lie deep below the mount, beside others: which folder it is shows in the opens alone.
+Each order is one of 2^32 (see auto.py) of one of several lists; of those that a search comes to
+early.  The files lie deep below the mount, beside others: which folder it is shows in the opens alone.
 """
 import os
 import re
 from glob import glob
 
+import torch
 from torch.utils.data import Dataset
 
-from rig import (Watcher, expect, expect_hits, loader_of, mounted, ready, wait_for, workplace)
+from rig import (SEARCH, Watcher, believes, early_seed, expect, expect_hits, loader_of, mounted,
+                 ready, wait_for, workplace)
 
-SEARCH = 900                            # seconds; of a machine that does much else besides
 FOLDERS = {"a": 500, "a/x": 300, "a-b": 700, "B": 400, ".": 300}
 SET = "photos/v2/train"
 FILES = sum(FOLDERS.values())
@@ -68,10 +69,6 @@ def make_files(folder):
         put("notes", f"{i}.txt")
 
 
-def believes(mount):
-    return mount.stats()["order"]["state"] in ("believed", "confirmed")
-
-
 def one_epoch(mount, loader):
     """The indices read, and what became of the opens once the order was found."""
     watcher, seen = None, []
@@ -90,6 +87,7 @@ def finds(source, what, number):
         data = Files(number(os.path.join(mount.at, SET)))
         expect(len(data) == FILES + 2, f"{what}: {len(data)} files")
         loader = loader_of(data, workers=WORKERS, batch=BATCH, shuffle=True)
+        torch.manual_seed(early_seed(1, 2**26))
         seen, counted = one_epoch(mount, loader)
         read = [os.fsencode(os.path.relpath(data.paths[i], mount.at)) for i in seen]
         told = mount.control("order").split(b"\n")[:-1]

@@ -4,6 +4,7 @@ Nothing here measures time.  A step of the loop waits until dlfs is ready for it
 stats.json), so a hit rate says whether the prediction was right, not how busy the machine is.
 """
 import contextlib
+import itertools
 import json
 import os
 import random
@@ -181,6 +182,37 @@ def expect_hits(counted, share, text):
     print(f"{text}: {counted['hits']} of {counted['opens']} opens were hits ({got:.1%}), "
           f"{counted['mispredicted']} mispredicted")
     expect(got >= share, f"{text}: hits {got:.1%} < {share:.0%}")
+
+
+SEARCH = 900                            # seconds; of a machine that does much else besides
+
+
+def early_seed(epochs, below=2**28, start=0):
+    """A seed for torch.manual_seed(), of whose epochs a search comes to the seeds early: to try all
+    2**32 takes minutes here.  They are too large to be taken for chosen ones."""
+    for seed in itertools.count(start):
+        torch.manual_seed(seed)
+        drawn = [torch.empty((), dtype=torch.int64).random_().item() for _ in range(2 * epochs)]
+        if all(2**24 < s & 0xffffffff < below for s in drawn[1::2]):
+            return seed
+
+
+def believes(mount):
+    return mount.stats()["order"]["state"] in ("believed", "confirmed")
+
+
+def epoch_of(mount):
+    return mount.stats()["order"]["epoch"] if believes(mount) else -1
+
+
+def patient_epoch(mount, loader, found=believes, batch=8):
+    """One epoch, in whose midst the loop waits until dlfs has found what it shall."""
+    seen = []
+    for i, (_, indices) in enumerate(loader):
+        seen += indices.tolist()
+        if i == batch:
+            wait_for("an order to be found", lambda: found(mount), SEARCH)
+    return seen
 
 
 def loader_of(dataset, workers=0, batch=16, **more):

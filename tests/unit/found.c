@@ -95,6 +95,32 @@ Test(found, knows_what_follows_a_seed_that_was_chosen)
 	stage_close(&s);
 }
 
+/* A generator that is passed along: with workers that stay, base_seed is drawn but once. */
+Test(found, knows_how_a_generator_goes_on)
+{
+	for (unsigned stay = 0; stay < 2; stay++) {
+		struct found f;
+		struct stage s;
+
+		stage_open(&s, "auto", N, NULL);
+		f = found_of(&s, 11);
+		f.skip = 2;
+		for (uint32_t e = 0; e < 4; e++) {
+			uint64_t skip = 2 + e * (2 * (N - 1) + (stay ? 0 : 2));
+			dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 11, skip);
+			struct loader l = loader_of(q, stay ? 50 : 50 + 10 * e);
+
+			read_some(&s, &l, 100);
+			if (e == 0)
+				cr_assert(tracker_found(s.tracker, &f));
+			cr_assert_eq(tracker_main(s.tracker)->epoch, e, "stay %u, epoch %u", stay, e);
+			while (loader_open(&l, &s))
+				;
+		}
+		stage_close(&s);
+	}
+}
+
 /* A seed that was drawn says nothing, but an earlier run may. */
 Test(found, knows_what_followed_in_an_earlier_run)
 {

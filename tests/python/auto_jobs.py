@@ -1,0 +1,117 @@
+"""order=auto with what training scripts do besides: workers that stay, a validation loop, a subset,
+eight ranks on one host, a run that is killed and resumed."""
+import multiprocessing
+import os
+import shutil
+import tempfile
+
+import torch
+from torch.utils.data import Subset
+from torch.utils.data.distributed import DistributedSampler
+
+from rig import (SEARCH, Watcher, believes, early_seed, epoch, epoch_of, expect, expect_hits,
+                 folder_of, loader_of, make_images, mounted, patient_epoch, relative, wait_for, workplace)
+
+FILES, WORLD = 2000, 8
+OPTIONS = "order=auto,memory=64MiB"
+
+
+def expect_order(mount, read, what):
+    mount.expect_order(read, what)
+    state = mount.stats()["order"]["state"]
+    expect(state == "confirmed", f"{what}: the state is {state}")
+    print(f"{what}: found", flush=True)
+
+
+def with_validation(source):
+    """Workers that stay, and a validation loader between the epochs."""
+    with mounted(source, OPTIONS) as mount:
+        train, val = folder_of(mount, "train"), folder_of(mount, "val")
+        loader = loader_of(train, workers=2, shuffle=True, persistent_workers=True,
+                           generator=torch.Generator().manual_seed(11))
+        check = loader_of(val, workers=2)
+        for e in range(3):
+            read = patient_epoch(mount, loader, lambda m, e=e: epoch_of(m) == e)
+            read = relative(mount, train, read)
+            expect_order(mount, read, f"workers that stay, epoch {e}")
+            watcher = Watcher(mount)
+            seen = epoch(mount, check)
+            expect(seen == list(range(len(val))), "the validation loader's order")
+            if e > 0:
+                expect_hits(watcher.since(), 0.85, f"validation after epoch {e}")
+
+
+def subset(source):
+    """The list of a Subset is nowhere to be seen: nothing may be believed that is wrong."""
+    with mounted(source, OPTIONS) as mount:
+        train = folder_of(mount, "train")
+        chosen = Subset(train, range(3, FILES, 2))
+        torch.manual_seed(early_seed(1))
+        loader = loader_of(chosen, workers=2, shuffle=True)
+        for _ in range(2):
+            watcher = Watcher(mount)
+            read = epoch(mount, loader)
+            expect(sorted(read) == list(chosen.indices), "an epoch of the subset")
+            expect(watcher.since()["mispredicted"] < len(read) / 20, "a wrong belief")
+            expect(not believes(mount), f"believed: {mount.stats()['order']}")
+        print("subset: nothing is believed", flush=True)
+
+
+def rank_main(mount, rank, seen, barrier):
+    data = folder_of(mount, "train")
+    sampler = DistributedSampler(data, num_replicas=WORLD, rank=rank)
+    loader = loader_of(data, workers=1, batch=4, sampler=sampler)
+    for e in range(2):
+        sampler.set_epoch(e)
+        barrier.wait(SEARCH)
+        read = patient_epoch(mount, loader, lambda m: len(m.order()) == FILES)
+        seen[rank, e] = relative(mount, data, read)
+        barrier.wait(SEARCH)
+        barrier.wait(SEARCH)
+
+
+def eight_ranks(source):
+    with mounted(source, OPTIONS) as mount, multiprocessing.Manager() as manager:
+        seen, barrier = manager.dict(), manager.Barrier(WORLD + 1)
+        ranks = [multiprocessing.Process(target=rank_main, args=(mount, r, seen, barrier))
+                 for r in range(WORLD)]
+        for r in ranks:
+            r.start()
+        for e in range(2):
+            barrier.wait(SEARCH)
+            barrier.wait(SEARCH)
+            read = [path for paths in zip(*(seen[r, e] for r in range(WORLD))) for path in paths]
+            expect_order(mount, read, f"eight ranks, epoch {e}")
+            barrier.wait(SEARCH)
+        for r in ranks:
+            r.join(60)
+            expect(r.exitcode == 0, f"a rank ended with {r.exitcode}")
+
+
+def resumed(source):
+    """The next run goes on in the middle of the epoch that the last one was killed in."""
+    state = tempfile.mkdtemp(prefix="dlfs-state-")
+    g = torch.Generator().manual_seed(early_seed(1) + 2**25)
+    order = torch.randperm(FILES, generator=g).tolist()
+    half = FILES // 2
+    with mounted(source, OPTIONS, state=state) as mount:
+        train = folder_of(mount, "train")
+        patient_epoch(mount, loader_of(Subset(train, order), workers=2))
+        wait_for("the lesson to be kept", lambda: any(n.endswith(".orders") for n in
+                                                      os.listdir(os.path.join(state, "dlfs"))))
+    with mounted(source, OPTIONS, state=state) as mount:
+        train = folder_of(mount, "train")
+        watcher = Watcher(mount)
+        expect(epoch(mount, loader_of(Subset(train, order[half:]), workers=2)) == order[half:], "order")
+        expect_order(mount, relative(mount, train, order), "resumed")
+        expect_hits(watcher.since(), 0.85, "the rest of the epoch")
+    shutil.rmtree(state)
+
+
+with workplace() as folder:
+    make_images(os.path.join(folder, "train"), files=FILES)
+    make_images(os.path.join(folder, "val"), files=300, seed=2)
+    with_validation(folder)
+    subset(folder)
+    eight_ranks(folder)
+    resumed(folder)
