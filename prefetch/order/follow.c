@@ -106,7 +106,7 @@ static uint32_t expected(const struct follow *f, uint32_t index)
 	uint32_t lowest = POSITION_NONE;
 
 	for (uint32_t p = positions_first(&f->positions, index); p != POSITION_NONE;
-	     p = positions_following(&f->positions, p)) {
+	     p = positions_following(&f->positions, index, p)) {
 		if (p < f->course.front || opened_at(f, p))
 			continue;
 		if (score_continues(&f->score, p, scale_of(f)))
@@ -120,7 +120,7 @@ static uint32_t expected(const struct follow *f, uint32_t index)
 static bool opened_lately(const struct follow *f, uint32_t index)
 {
 	for (uint32_t p = positions_first(&f->positions, index); p != POSITION_NONE;
-	     p = positions_following(&f->positions, p))
+	     p = positions_following(&f->positions, index, p))
 		for (unsigned i = 0; i < f->score.lanes; i++)
 			if (f->score.tails[i] == p)
 				return true;

@@ -92,7 +92,9 @@ uint32_t positions_first(const struct positions *p, uint32_t index)
 	return p->first ? p->first[index] : at_or_after(p, (uint64_t)index << 32);
 }
 
-uint32_t positions_following(const struct positions *p, uint32_t position)
+uint32_t positions_following(const struct positions *p, uint32_t index, uint32_t position)
 {
+	if (p->sorted)
+		return at_or_after(p, ((uint64_t)index << 32 | position) + 1);
 	return p->following ? p->following[position] : POSITION_NONE;
 }

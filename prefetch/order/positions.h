@@ -16,6 +16,6 @@ struct positions {
 int positions_init(struct positions *p, const struct sequence *q) DL_MUST_CHECK;
 void positions_fini(struct positions *p);
 
-/* The lowest position of the index, and the one after a position; POSITION_NONE: no more. */
+/* The lowest position of the index, and its next one after `position`; POSITION_NONE: no more. */
 uint32_t positions_first(const struct positions *p, uint32_t index);
-uint32_t positions_following(const struct positions *p, uint32_t position);
+uint32_t positions_following(const struct positions *p, uint32_t index, uint32_t position);
