@@ -81,12 +81,18 @@ static void add_news(struct ino *n)
 	}
 }
 
+/* The others stay in their order, oldest first. */
+static void drop_own(struct ino *n, size_t at)
+{
+	memmove(n->own + at, n->own + at + 1, (--n->own_count - at) * sizeof(n->own[0]));
+}
+
 static bool is_own(struct ino *n, sample_id id)
 {
 	DL_HOLD(&n->lock);
 	for (size_t i = 0; i < n->own_count; i++) {
 		if (n->own[i] == id) {
-			n->own[i] = n->own[--n->own_count];
+			drop_own(n, i);
 			return true;
 		}
 	}
@@ -199,7 +205,7 @@ static void own_open(struct watch *w, sample_id id)
 
 	DL_HOLD(&n->lock);
 	if (n->own_count == OWN_OPENS)         /* the oldest was reported, or never will be */
-		memmove(n->own, n->own + 1, --n->own_count * sizeof(n->own[0]));
+		drop_own(n, 0);
 	n->own[n->own_count++] = id;
 }
 
