@@ -16,7 +16,7 @@ static void settle_one(struct judge *j)
 
 static uint64_t *bucket_of(struct judge *j, sample_id id)
 {
-	return &j->newest[(id * UINT32_C(2654435761)) >> 20];
+	return &j->newest[(id * UINT32_C(2654435761)) >> (32 - JUDGE_BUCKET_BITS)];
 }
 
 void judge_init(struct judge *j, struct stats *stats)

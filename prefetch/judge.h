@@ -11,7 +11,7 @@
 
 #define JUDGE_NS (300 * CLOCK_MS)
 #define JUDGE_RING 65536u              /* opens within JUDGE_NS; more are judged early */
-#define JUDGE_BUCKETS 4096u
+#define JUDGE_BUCKET_BITS 12
 
 struct judged {
 	sample_id id;
@@ -24,7 +24,7 @@ struct judge {
 	struct stats *stats;
 	struct judged ring[JUDGE_RING];        /* from first to end, modulo */
 	uint64_t first, end;           /* numbers, from 1 on; 0: none */
-	uint64_t newest[JUDGE_BUCKETS];        /* by hash of the sample */
+	uint64_t newest[1u << JUDGE_BUCKET_BITS];        /* by hash of the sample */
 };
 
 /* j is zeroed before. */
