@@ -65,24 +65,38 @@ static bool is_marker(const char *target, const void *wanted)
 		(target[7 + len] == ' ' || target[7 + len] == '\0');
 }
 
+/* One that is gone meanwhile is none. */
+static int add(struct holders *h, int pid)
+{
+	struct holder *more = realloc(h->at, (h->count + 1) * sizeof(*more));
+	int fd;
+
+	if (!more)
+		return -ENOMEM;
+	h->at = more;
+	fd = pidfd_open(pid, 0);
+	if (fd < 0)
+		return errno == ESRCH ? 0 : -errno;
+	h->at[h->count++] = (struct holder){ pid, fd };
+	return 0;
+}
+
 int holders_of_marker(const char *marker, struct holders *ret)
 {
+	dl_cleanup(holders_fini) struct holders found = { 0 };
 	DIR *proc = opendir("/proc");
-	int pid;
+	int pid, r = 0;
 
 	if (!proc)
 		return -errno;
-	ret->count = 0;
-	while (ret->count < HOLDERS_MAX && (pid = next_pid(proc)) != 0) {
-		int fd;
-
-		if (pid == getpid() || !any_file_is(pid, is_marker, marker))
-			continue;
-		fd = pidfd_open(pid, 0);
-		if (fd >= 0)
-			ret->at[ret->count++] = (struct holder){ pid, fd };
-	}
+	while (r == 0 && (pid = next_pid(proc)) != 0)
+		if (pid != getpid() && any_file_is(pid, is_marker, marker))
+			r = add(&found, pid);
 	closedir(proc);
+	if (r < 0)
+		return r;
+	*ret = found;
+	found = (struct holders){ 0 };
 	return 0;
 }
 
@@ -90,7 +104,8 @@ void holders_fini(struct holders *h)
 {
 	for (unsigned i = 0; i < h->count; i++)
 		close(h->at[i].fd);
-	h->count = 0;
+	free(h->at);
+	*h = (struct holders){ 0 };
 }
 
 void holders_kill(const struct holders *h, int number)

@@ -5,11 +5,9 @@
 #include <signal.h>
 #include "base/dl.h"
 
-#define HOLDERS_MAX 64
-
 struct holder { int pid, fd; };        /* fd: a pidfd, so that the number cannot be reused */
 struct holders {
-	struct holder at[HOLDERS_MAX];
+	struct holder *at;
 	unsigned count;
 };
 
