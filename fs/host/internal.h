@@ -6,7 +6,8 @@ uint64_t memory_default(const char *root, char what[64]);
 uint64_t memory_cgroup_limit(const char *root);
 
 /* Make a call that a server may never answer, in a child.  What it returns (0 or -errno), or
- * -ETIMEDOUT: it was given up after so many milliseconds. */
+ * -ETIMEDOUT: it was given up after so many milliseconds, and killed with all that it had started.
+ * One that cannot be killed yet is nobody's to reap: it is there until this process ends. */
 int child_call(int (*call)(const void *context), const void *context, int ms) DL_MUST_CHECK;
 
 /* The last line of a mountinfo text whose mount point is `path`, or, with `prefix`, the one

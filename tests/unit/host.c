@@ -1,7 +1,9 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "fs/host/internal.h"
 
@@ -275,4 +277,52 @@ Test(places, a_state_file_for_each_source)
 	cr_assert(S_ISDIR(st.st_mode));
 	buf_free(&a);
 	buf_free(&b);
+}
+
+/* --- Calls that may hang -------------------------------------------------------------- */
+
+static int say_busy(const void *context)
+{
+	(void)context;
+	return -EBUSY;
+}
+
+/* Never returns, and nor does what it runs; both hold the pipe open. */
+static int hang(const void *context)
+{
+	(void)context;
+	if (fork() >= 0)
+		for (;;)
+			pause();
+	return -errno;
+}
+
+Test(child, gives_what_the_call_returns)
+{
+	cr_assert_eq(child_call(say_busy, NULL, 30000), -EBUSY);
+}
+
+Test(child, is_waited_for_without_a_descriptor_too)
+{
+	struct rlimit files, none;
+	int r;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	none = (struct rlimit){ 0, files.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	r = child_call(say_busy, NULL, 30000);
+	setrlimit(RLIMIT_NOFILE, &files);
+	cr_assert_eq(r, -EBUSY);
+}
+
+Test(child, is_given_up_with_all_that_it_started, .timeout = 60)
+{
+	int ends[2];
+	char byte;
+
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(child_call(hang, NULL, 50), -ETIMEDOUT);
+	close(ends[1]);
+	cr_assert_eq(read(ends[0], &byte, 1), 0, "somebody still holds the pipe");
+	cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "it is not reaped");
 }
