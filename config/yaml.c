@@ -6,6 +6,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/file.h"
 #include "config/param.h"
 
 #define YAML_TEXT_MAX (1 * MiB)
@@ -202,32 +203,6 @@ int config_parse_yaml(struct config *c, struct bytes yaml, struct config_error *
 	return r;
 }
 
-static void filep_close(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-}
-
-static int read_file(const char *path, struct buf *text)
-{
-	dl_cleanup(filep_close) FILE *f = fopen(path, "rbe");
-	size_t n;
-	int r;
-
-	if (!f)
-		return -errno;
-	do {
-		r = buf_reserve(text, 65536);
-		if (r < 0)
-			return r;
-		n = fread(text->at + text->len, 1, 65536, f);
-		text->len += n;
-	} while (n > 0 && text->len <= YAML_TEXT_MAX);
-	if (ferror(f))
-		return errno > 0 ? -errno : -EIO;
-	return 0;
-}
-
 int config_load(struct config *c, const char *path, struct config_error *reterr)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
@@ -235,7 +210,7 @@ int config_load(struct config *c, const char *path, struct config_error *reterr)
 	int r;
 
 	*reterr = (struct config_error){ 0 };
-	r = read_file(path, &text);
+	r = file_read(path, YAML_TEXT_MAX + 1, &text);
 	if (r < 0) {
 		param_refuse(reterr, "%.120s: %s", path, strerror(-r));
 		return r;

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
+#include "base/file.h"
 #include "fs/cli/cli.h"
 #include "fs/host/host.h"
 
@@ -47,7 +48,7 @@ static bool has_capability(unsigned number)
 	const char *line;
 	unsigned long long set;
 
-	if (host_read_file("/proc/self/status", &status) < 0)
+	if (file_read("/proc/self/status", SIZE_MAX, &status) < 0)
 		return false;
 	line = strstr((char *)status.at, "\nCapEff:");
 	return line && sscanf(line + 8, "%llx", &set) == 1 && (set >> number & 1);
@@ -96,7 +97,7 @@ static int look_at_inotify(void)
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	long watches = 0;
 
-	if (host_read_file("/proc/sys/fs/inotify/max_user_watches", &text) == 0)
+	if (file_read("/proc/sys/fs/inotify/max_user_watches", SIZE_MAX, &text) == 0)
 		watches = strtol((char *)text.at, NULL, 10);
 	if (watches >= 65536)
 		return say(OK, "inotify: %ld folders can be watched", watches);

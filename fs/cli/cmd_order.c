@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "base/file.h"
 #include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
-#include "fs/host/host.h"
 #include "prefetch/order/order.h"
 
 /* A list is read by the server, which has another working directory. */
@@ -97,7 +97,7 @@ static int list(const char *mountpoint, const char *file)
 
 	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
-	r = host_read_file(path, &text);
+	r = file_read(path, SIZE_MAX, &text);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
 	fwrite(text.at, 1, text.len, stdout);

@@ -2,7 +2,8 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "base/file.h"
 
 #define READY_FD 3
 
@@ -24,15 +25,10 @@ static int become_daemon(int ready)
 /* To the end of the pipe: a 0 byte means that all is well, words that it is not. */
 static void hear_out(int fd, char reterr[512])
 {
-	size_t len = 0;
-	ssize_t n;
+	ssize_t n = file_fill(fd, reterr, 511);
 
-	do {
-		n = read(fd, reterr + len, 511 - len);
-		len += n > 0 ? (size_t)n : 0;
-	} while ((n > 0 && len < 511) || (n < 0 && errno == EINTR));
-	reterr[len] = '\0';
-	if (len == 0)
+	reterr[DL_MAX(n, 0)] = '\0';
+	if (n <= 0)
 		snprintf(reterr, 512, "the process in the background ended without a word");
 }
 

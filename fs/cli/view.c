@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "fs/cli/cli.h"
-#include "fs/host/host.h"
 
 struct view {
 	struct buf text;
@@ -20,7 +20,7 @@ static int parse(const char *mountpoint, struct view **ret)
 
 	if (!v || asprintf(&path, "%s/.dlfs/stats.json", mountpoint) < 0)
 		return -ENOMEM;
-	r = host_read_file(path, &v->text);
+	r = file_read(path, SIZE_MAX, &v->text);
 	if (r < 0)
 		return r;
 	v->root = json_tokener_parse((char *)v->text.at);

@@ -50,9 +50,6 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
  * NUL that is counted.  -ENOENT: no home. */
 int host_state_file(const char *source, const char *kind, struct buf *ret) DL_MUST_CHECK;
 
-/* The whole of a small file, with a NUL after it that is not counted. */
-int host_read_file(const char *path, struct buf *ret) DL_MUST_CHECK;
-
 /* Whether a program can be found and run: in PATH, or where libfuse looks. */
 bool host_has_program(const char *name);
 /* /etc/fuse.conf lets ordinary users say allow_other. */

@@ -1,36 +1,13 @@
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "fs/host/internal.h"
 
 #define NO_LIMIT UINT64_MAX
 #define LEAST (4 * MiB)                /* what the setting accepts at least */
 #define OWN (16 * MiB)                 /* for dlfs itself: code, tables, threads */
-
-int host_read_file(const char *path, struct buf *ret)
-{
-	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	ssize_t n;
-	int r;
-
-	if (fd < 0)
-		return -errno;
-	do {
-		r = buf_reserve(&text, 4096);
-		if (r < 0)
-			return r;
-		n = read(fd, text.at + text.len, 4095);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text.len += n > 0 ? (size_t)n : 0;
-	} while (n != 0);
-	text.at[text.len] = '\0';
-	*ret = buf_take(&text);
-	return 0;
-}
 
 /* The number after `key` at the start of a line; "" takes the first number of the file. */
 static bool file_number(const char *path, const char *key, uint64_t *ret)
@@ -39,7 +16,7 @@ static bool file_number(const char *path, const char *key, uint64_t *ret)
 	const char *line;
 	unsigned long long n;
 
-	if (host_read_file(path, &text) < 0)
+	if (file_read(path, SIZE_MAX, &text) < 0)
 		return false;
 	for (line = (char *)text.at; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -109,7 +86,7 @@ static const struct cgroup_files *own_cgroup(const char *root, char path[PATH_MA
 	char file[PATH_MAX], *save = NULL;
 
 	snprintf(file, sizeof(file), "%s/proc/self/cgroup", root);
-	if (host_read_file(file, &text) < 0)
+	if (file_read(file, SIZE_MAX, &text) < 0)
 		return NULL;
 	for (char *line = strtok_r((char *)text.at, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "fs/host/internal.h"
 
 #define ANSWER_MS 3000                 /* a server that is alive answers a stat within this */
@@ -111,7 +112,7 @@ int mounts_find(char *mountinfo, const char *path, bool prefix, struct host_moun
 static int find_now(const char *path, bool prefix, struct host_mount *ret)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	int r = host_read_file("/proc/self/mountinfo", &text);
+	int r = file_read("/proc/self/mountinfo", SIZE_MAX, &text);
 
 	return r < 0 ? r : mounts_find((char *)text.at, path, prefix, ret);
 }

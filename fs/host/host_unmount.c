@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include "base/file.h"
 #include "fs/host/internal.h"
 
 #define UNMOUNT_MS 10000               /* it takes moments, if nothing hangs */
@@ -42,7 +43,7 @@ bool host_user_allow_other(void)
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	char *save = NULL;
 
-	if (host_read_file("/etc/fuse.conf", &text) < 0)
+	if (file_read("/etc/fuse.conf", SIZE_MAX, &text) < 0)
 		return false;
 	for (char *line = strtok_r((char *)text.at, "\n", &save); line;
 	     line = strtok_r(NULL, "\n", &save)) {
@@ -54,27 +55,13 @@ bool host_user_allow_other(void)
 	return false;
 }
 
-/* All that comes, as far as there is room. */
-static void hear_out(int fd, char *said, size_t size)
-{
-	size_t len = 0;
-	ssize_t n;
-
-	while (len + 1 < size && (n = read(fd, said + len, size - 1 - len)) != 0) {
-		if (n < 0 && errno != EINTR)
-			break;
-		len += n > 0 ? (size_t)n : 0;
-	}
-	said[len] = '\0';
-}
-
 /* The program says in words what went wrong; "busy" is the one that matters here. */
 static int run_fusermount(const char *mountpoint, bool lazily)
 {
 	int out[2], status = 0;
-	char said[512];
+	char said[512] = "";
 	pid_t pid;
-	int r;
+	ssize_t n;
 
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
@@ -85,12 +72,13 @@ static int run_fusermount(const char *mountpoint, bool lazily)
 		       (char *)NULL);
 		_exit(127);
 	}
-	r = pid < 0 ? -errno : 0;
+	n = pid < 0 ? -errno : 0;
 	close(out[1]);
-	hear_out(out[0], said, sizeof(said));
+	if (n == 0)
+		n = file_fill(out[0], said, sizeof(said) - 1);
 	close(out[0]);
-	if (r < 0)
-		return r;
+	if (pid < 0)
+		return (int)n;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

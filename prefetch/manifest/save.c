@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <xxhash.h>
 
+#include "base/file.h"
 #include "prefetch/manifest/file.h"
 
 #define MAGIC UINT64_C(0x32303073666c6401)
@@ -70,19 +71,9 @@ static int write_all(int fd, const void *at, size_t len)
 
 static int read_all(int fd, void *at, size_t len)
 {
-	char *to = at;
+	ssize_t n = file_fill(fd, at, len);
 
-	while (len > 0) {
-		ssize_t n = read(fd, to, DL_MIN(len, (size_t)GiB));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -ESTALE;
-		to += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	return n < 0 ? (int)n : (size_t)n < len ? -ESTALE : 0;
 }
 
 /* What lookups may add meanwhile lies above these counters; only the folders' pointers to their
