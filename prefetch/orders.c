@@ -1,9 +1,11 @@
 /* From a spec to a tracker that follows it: lists, the list file's text, and all errors. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "prefetch/engine_internal.h"
 #include "prefetch/search.h"
 
@@ -34,6 +36,16 @@ static int refuse(char reterr[160], int error, const char *what, const char *nam
 	return error;
 }
 
+/* No files are an order that cannot be; all else is trouble on the way. */
+static int refuse_list(char reterr[160], int error, const char *name)
+{
+	if (error == -ENOENT)
+		return refuse(reterr, -EINVAL, "no files in it", name);
+	if (error == -ELOOP)
+		return refuse(reterr, error, "links make it many times larger than it is", name);
+	return refuse(reterr, error, strerror(-error), name);
+}
+
 static int add_list(struct told *t, struct manifest *m, enum list_kind kind, node_id root)
 {
 	int r = list_new(m, kind, root, &t->lists[t->list_count]);
@@ -60,18 +72,18 @@ static int find_lists(struct engine *e, struct told *t, char reterr[160])
 		r = add_list(t, m, LIST_IMAGE_FOLDER, root);
 		if (r == -ENOENT)
 			r = add_list(t, m, LIST_ALL, root);
-		return r == -ENOENT ? refuse(reterr, -EINVAL, "no files in it", t->spec.root) : r;
+		return r < 0 ? refuse_list(reterr, r, t->spec.root) : 0;
 	}
 	count = list_roots(m, roots, ROOTS_MAX - 1);
 	for (size_t i = 0; i < count; i++) {
 		r = add_list(t, m, LIST_IMAGE_FOLDER, roots[i]);
 		if (r < 0 && r != -ENOENT)
-			return r;
+			return refuse_list(reterr, r, "the dataset");
 	}
 	if (t->list_count > 0)
 		return 0;
 	r = add_list(t, m, LIST_ALL, NODE_ROOT);
-	return r == -ENOENT ? refuse(reterr, -EINVAL, "no files in it", "the dataset") : r;
+	return r < 0 ? refuse_list(reterr, r, "the dataset") : 0;
 }
 
 struct resolving {
@@ -95,7 +107,7 @@ static int resolve(void *context, const char *path)
 		return r;
 	if (node_is_folder(node) || !list_index(c->list, node_sample(node), &index))
 		return -ENOENT;
-	return (int)index;
+	return index <= INT_MAX ? (int)index : -EOVERFLOW;
 }
 
 static int read_text(const struct engine *e, const char *file, struct buf *ret, char reterr[160])
@@ -103,20 +115,22 @@ static int read_text(const struct engine *e, const char *file, struct buf *ret, 
 	dl_cleanup(dl_closep) int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	uint64_t most = DL_MAX(e->options.memory / LIST_FILE_SHARE, LIST_FILE_MIN);
 	struct stat st;
-	ssize_t n = 0;
-	int r;
+	ssize_t n;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return refuse(reterr, -errno, strerror(errno), file);
 	if (!S_ISREG(st.st_mode))
 		return refuse(reterr, -EINVAL, "not a file", file);
 	if ((uint64_t)st.st_size > most)
-		return refuse(reterr, -EFBIG, "larger than a quarter of memory=", file);
-	r = buf_reserve(ret, (size_t)st.st_size + 1);
-	while (r == 0 && ret->len < (size_t)st.st_size &&
-	       (n = read(fd, ret->at + ret->len, (size_t)st.st_size - ret->len)) > 0)
-		ret->len += (size_t)n;
-	return r < 0 ? r : n < 0 ? refuse(reterr, -errno, strerror(errno), file) : 0;
+		return refuse(reterr, -EFBIG, "larger than 64MiB, and a quarter of memory=",
+			      file);
+	n = buf_reserve(ret, (size_t)st.st_size + 1);
+	if (n == 0)
+		n = file_fill(fd, ret->at, (size_t)st.st_size);
+	if (n < 0)
+		return refuse(reterr, (int)n, strerror((int)-n), file);
+	ret->len = (size_t)n;
+	return 0;
 }
 
 /* Indices count the ImageFolder of the root, where there is one that has all of the files that
@@ -136,7 +150,7 @@ static int read_list(struct engine *e, struct told *t, const char *mountpoint, c
 		if (r == -ENOENT && kind == 0)
 			continue;
 		if (r < 0)
-			return refuse(reterr, r, "the dataset has no files", t->spec.file);
+			return refuse_list(reterr, r, "the dataset");
 		c.list = t->lists[0];
 		r = list_file_parse((struct bytes){ text.at, text.len }, list_count(c.list),
 				    resolve, &c, &t->listed, reterr);
@@ -226,28 +240,37 @@ void order_look(void *engine, const sample_id *opened, size_t count)
 		list_unref(l.lists[--l.count]);
 }
 
+static int take_order(struct engine *e, struct told *t, const char *spec, const char *mountpoint,
+		      char reterr[160])
+{
+	char ignored[160];
+	int r = order_parse(spec, &t->spec, reterr);
+
+	if (r < 0)
+		return r;
+	if (t->spec.kind != ORDER_NONE && !manifest_scanned(e->options.manifest))
+		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet",
+			      spec);
+	if (t->spec.kind == ORDER_LIST)
+		r = read_list(e, t, mountpoint, reterr);
+	else if (t->spec.kind == ORDER_AUTO)
+		find_lists(e, t, ignored);     /* an empty dataset is no error there */
+	else if (t->spec.kind != ORDER_NONE)
+		r = find_lists(e, t, reterr);
+	if (r < 0)
+		return r;
+	ask(e, &t->ask);
+	return t->result;
+}
+
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 {
 	dl_cleanup(told_fini) struct told t = { .ask.run = follow_told, .result = -ESHUTDOWN };
 	int r;
 
 	reterr[0] = 0;
-	r = order_parse(spec, &t.spec, reterr);
-	if (r < 0)
-		return r;
-	if (t.spec.kind != ORDER_NONE && !manifest_scanned(e->options.manifest))
-		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet",
-			      spec);
-	if (t.spec.kind == ORDER_LIST)
-		r = read_list(e, &t, mountpoint, reterr);
-	else if (t.spec.kind == ORDER_AUTO)
-		find_lists(e, &t, reterr);     /* an empty dataset is no error there */
-	else if (t.spec.kind != ORDER_NONE)
-		r = find_lists(e, &t, reterr);
-	if (r < 0)
-		return r;
-	ask(e, &t.ask);
-	return t.result;
+	r = take_order(e, &t, spec, mountpoint, reterr);
+	return r < 0 && !reterr[0] ? refuse(reterr, r, strerror(-r), spec) : r;
 }
 
 struct epoch_ask {

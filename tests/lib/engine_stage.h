@@ -49,15 +49,10 @@ static inline void on_stale(void *context, sample_id id)
 	stale_calls++;
 }
 
-static inline void begin(uint64_t memory, unsigned depth)
+static inline void begin_tree(void)
 {
-	struct engine_options options = {
-		.sink = &sink.sink, .stats = &stats, .memory = memory, .chunk = 8 * MiB,
-		.stale = on_stale,
-	};
 	char name[16];
 
-	ended = false;
 	tree = tree_new();
 	for (unsigned i = 0; i < SMALL; i++) {
 		snprintf(name, sizeof(name), "f%02u", i);
@@ -68,6 +63,16 @@ static inline void begin(uint64_t memory, unsigned depth)
 		tree_file(&tree, name, HALF_SIZE);
 	}
 	tree_file(&tree, "h", BIG_SIZE);
+}
+
+static inline void begin_engine(uint64_t memory, unsigned depth)
+{
+	struct engine_options options = {
+		.sink = &sink.sink, .stats = &stats, .memory = memory, .chunk = 8 * MiB,
+		.stale = on_stale,
+	};
+
+	ended = false;
 	m = open_manifest(&tree);
 	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
 	f = node_sample(node_at("f00"));       /* a listing is sorted by name: fNN is f + NN */
@@ -79,6 +84,12 @@ static inline void begin(uint64_t memory, unsigned depth)
 	options.source = fake_source_open(&source, m);
 	cr_assert_eq(engine_start(&options, &engine), 0);
 	engine_scanned(engine);
+}
+
+static inline void begin(uint64_t memory, unsigned depth)
+{
+	begin_tree();
+	begin_engine(memory, depth);
 }
 
 static inline void *stop_main(void *arg)

@@ -1,0 +1,57 @@
+/* Orders that cannot be followed: a sentence says why, and the one before stays. */
+#include "tests/lib/engine_stage.h"
+
+/* Each of 12 folders links to each: 12! ways. */
+static void multiply(const char *at)
+{
+	char name[64], text[16];
+
+	tree_folder(&tree, at);
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "%s/%d", at, i);
+		tree_folder(&tree, name);
+		for (int k = 0; k < 12; k++) {
+			snprintf(name, sizeof(name), "%s/%d/%d", at, i, k);
+			snprintf(text, sizeof(text), "../%d", k);
+			tree_link(&tree, name, text);
+		}
+	}
+}
+
+static void expect_refusal(const char *spec, int error, const char *words)
+{
+	char why[160] = "";
+	int r = engine_order(engine, spec, "/nowhere", why);
+
+	cr_assert_eq(r, error, "%s: %d \"%s\"", spec, r, why);
+	cr_assert_not_null(strstr(why, words), "%s: \"%s\" does not say %s", spec, why, words);
+	cr_assert_str_eq(settle().spec, "none");
+}
+
+static void expect_list_refusal(const char *file, int error, const char *words)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "list:%s", tree_path(&tree, file));
+	expect_refusal(spec, error, words);
+}
+
+Test(orders, are_refused_with_a_reason)
+{
+	begin_tree();
+	tree_folder(&tree, "empty");
+	tree_file(&tree, "big", 64 * MiB + 1);
+	multiply("links");
+	begin_engine(MEMORY, 2);
+	cr_assert_eq(engine_order(engine, "none", "/nowhere", (char[160]){ "" }), 0);
+
+	expect_refusal("sequential:root=none", -EINVAL, "no such folder");
+	expect_refusal("sequential:root=f00", -EINVAL, "no such folder");
+	expect_refusal("sequential:root=empty", -EINVAL, "no files in it");
+	expect_refusal("sequential:root=links", -ELOOP, "links make it");
+	expect_list_refusal("none", -ENOENT, "No such file");
+	expect_list_refusal("empty", -EINVAL, "not a file");
+	expect_list_refusal("big", -EFBIG, "larger than 64MiB");
+	expect_list_refusal("f00", -ELOOP, "links make it");
+	end();
+}
