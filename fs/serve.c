@@ -286,6 +286,7 @@ int serve_run(const struct serve_options *options)
 	sigset_t signals;
 	int r;
 
+	options->shared->error[0] = '\0';
 	block_signals(&signals);
 	r = begin(&s, &requests);
 	if (r == 0)
@@ -294,6 +295,8 @@ int serve_run(const struct serve_options *options)
 		snprintf(options->shared->error, sizeof(options->shared->error),
 			 "%s: the mount could not be served: %s", options->mountpoint,
 			 strerror(-r));
+	if (r < 0 && options->replacement)     /* nobody waits for it any more */
+		log_error("%s", options->shared->error);
 	stop_parts(&s, &requests);
 	return r == 0 ? 0 : 1;
 }

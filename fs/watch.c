@@ -1,5 +1,8 @@
 #include "fs/watch.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/log.h"
 #include "fs/control.h"
 
@@ -63,13 +66,14 @@ static int start_best(struct watch *w)
 
 static const char *cure_of(const struct watch_ops *ops)
 {
-	return ops == &watch_fanotify ? "it needs CAP_SYS_ADMIN"
+	return ops == &watch_fanotify ? "it needs CAP_SYS_ADMIN; observe=inotify does not"
 				      : "raise sysctl fs.inotify.max_user_watches and _instances";
 }
 
 int watch_start(struct serve *s, struct watch **ret)
 {
 	enum config_observe kind = s->options->config->observe;
+	struct shared *shared = s->options->shared;
 	struct watch *w = calloc(1, sizeof(*w));
 	int r;
 
@@ -78,7 +82,8 @@ int watch_start(struct serve *s, struct watch **ret)
 	w->serve = s;
 	r = kind == OBSERVE_AUTO ? start_best(w) : try(w, kinds[kind]);
 	if (r < 0) {
-		log_error("observe=%s cannot be had: %s", w->ops->name, cure_of(w->ops));
+		snprintf(shared->error, sizeof(shared->error), "observe=%s cannot be had (%s): %s",
+			 w->ops->name, strerror(-r), cure_of(w->ops));
 		free(w);
 		return r;
 	}

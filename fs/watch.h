@@ -29,7 +29,7 @@ struct watch {
 extern const struct watch_ops watch_fanotify, watch_inotify, watch_open, watch_off;
 
 /* Call once the mount answers (the mark goes through it).  Picks by options->config->observe.
- * An explicit kind that is not allowed: its error, with a line in the log that says the cure. */
+ * An explicit kind that is not allowed: its error, and shared->error says the cure. */
 int watch_start(struct serve *s, struct watch **ret) DL_MUST_CHECK;
 /* Stop while requests are still answered, since a watcher may ask the mount; free once no
  * request thread is left that may still call it.  NULL is fine. */

@@ -37,6 +37,10 @@ expect_fail as "$other" "$DLFS" umount "$mnt"
 as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount"
 ! mountpoint -q "$mnt" || fail "still mounted"
 
+expect_fail as "$owner" "$DLFS" mount "$src" "$mnt" -o observe=fanotify
+grep -q 'observe=fanotify.*CAP_SYS_ADMIN' "$work/.out" || fail "no word of the cure: $(cat "$work/.out")"
+! mountpoint -q "$mnt" || fail "mounted without what it was to be watched by"
+
 expect_fail as "$owner" "$DLFS" mount "$src" "$mnt" -o allow_other
 grep -q user_allow_other "$work/.out" || fail "allow_other: $(cat "$work/.out")"
 echo user_allow_other > "$work/conf"
