@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edits.h"
 #include "config/param.h"
 #include "config/units.h"
 
@@ -135,30 +136,6 @@ int param_refuse(struct config_error *reterr, const char *format, ...)
 	vsnprintf(reterr->text, sizeof(reterr->text), format, args);
 	va_end(args);
 	return -EINVAL;
-}
-
-/* Edits (one letter more, less or other) between two short words; Levenshtein's, by rows. */
-static size_t edits(const char *a, const char *b)
-{
-	size_t row[64], la = strlen(a), lb = strlen(b);
-
-	if (la >= DL_COUNT(row) || lb >= DL_COUNT(row))
-		return SIZE_MAX;
-	for (size_t j = 0; j <= lb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= la; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= lb; j++) {
-			size_t other = diagonal + (a[i - 1] != b[j - 1]);
-			size_t more = DL_MIN(row[j], row[j - 1]) + 1;
-
-			diagonal = row[j];
-			row[j] = DL_MIN(other, more);
-		}
-	}
-	return row[lb];
 }
 
 int param_unknown(const char *key, struct config_error *reterr)

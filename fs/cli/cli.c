@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "base/edits.h"
 #include "config/config.h"
 #include "fs/host/host.h"
 
@@ -143,26 +144,10 @@ static const struct command *find_command(const char *name)
 	return strcmp(name, "unmount") == 0 ? &cmd_umount : NULL;
 }
 
-/* Whether b is a with one letter more, less, other, or two swapped: compare what is left
- * after the common start and end. */
-static bool is_near(const char *a, const char *b)
-{
-	size_t la = strlen(a), lb = strlen(b), start = 0, end = 0;
-
-	while (start < la && start < lb && a[start] == b[start])
-		start++;
-	while (end < la - start && end < lb - start && a[la - 1 - end] == b[lb - 1 - end])
-		end++;
-	la -= start + end;
-	lb -= start + end;
-	return (la <= 1 && lb <= 1) ||
-		(la == 2 && lb == 2 && a[start] == b[start + 1] && a[start + 1] == b[start]);
-}
-
 static int unknown_command(const char *name)
 {
 	for (size_t i = 0; i < DL_COUNT(commands); i++)
-		if (is_near(name, commands[i]->name) ||
+		if (edits(name, commands[i]->name) <= 1 ||
 		    (strlen(name) >= 2 && strncmp(name, commands[i]->name, strlen(name)) == 0))
 			return cli_fail(CLI_USAGE, "there is no command \"%s\"; did you mean `dlfs "
 					"%s`?", name, commands[i]->name);
