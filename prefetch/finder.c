@@ -118,6 +118,7 @@ static bool take_work(struct finder *f)
 	s->lessons = f->lessons;
 	s->latest = latest;
 	s->context = f;
+	s->gentle = true;
 	search_init(s);
 	for (; s->list_count < f->list_count; s->list_count++)
 		s->lists[s->list_count] = list_ref(f->lists[s->list_count]);

@@ -4,8 +4,9 @@
  *   small seeds   below 2^20, as one process reads them, or as one of up to 64 ranks
  *   all seeds     of RandomSampler's private generator, and of one given to a DataLoader
  *
- * One thread waits and decides; as many as there are processors search, at SCHED_IDLE and
- * without holding any lock, so that training never waits for them.  What was found must explain
+ * One thread waits and decides; as many as there are processors search, at SCHED_IDLE, on
+ * processors that stay idle (spare.h), and without holding any lock, so that training never waits
+ * for them.  What was found must explain
  * the opens so well that it is wrong with a chance below 1e-6; then found() is asked to follow
  * it, again for a while if it will not yet.
  *

@@ -1,6 +1,6 @@
 #include "prefetch/forecast.h"
 
-#include <string.h>
+#include "prefetch/spare.h"
 
 #define CHOSEN (1u << 24)               /* larger seeds are drawn, not written into a script */
 #define WORDS (UINT64_C(1) << 26)       /* drawn before the first epoch: models of 60 M weights */
@@ -31,12 +31,14 @@ bool forecast_prepare(struct forecast *f, const struct lessons *l)
 
 void forecast_run(struct forecast *f)
 {
+	struct spare spare = { 0 };
 	uint32_t i;
 
 	while (!f->stop && (i = f->next++) < f->count) {
 		uint64_t words = i <= POPULAR ? WORDS_POPULAR : WORDS;
 		struct chain found;
 
+		spare_rest(&spare, &f->stop);
 		if (!chain_find(f->kernel, f->first.seed, f->second.seed, &f->seeds[i], 1, words,
 				&f->stop, &found) ||
 		    atomic_exchange(&f->claimed, true))

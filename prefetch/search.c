@@ -5,6 +5,7 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/score.h"
 #include "prefetch/order/sparse.h"
+#include "prefetch/spare.h"
 
 #define FEWEST 64                      /* of smaller datasets there is no evidence enough */
 /* 2^33 × starts are tried, or 2^20 × worlds × runs: this leaves less than 2^-20 for the wrong. */
@@ -372,11 +373,14 @@ uint32_t search_piece(uint32_t seed)
 void search_run(struct search *s)
 {
 	enum seeds_kernel kernel = seeds_fastest();
+	struct spare spare = { 0 };
 	uint32_t piece;
 
 	while (!s->stop && (piece = s->next++) < s->end) {
 		uint64_t from;
 
+		if (s->gentle && piece > 0)
+			spare_rest(&spare, &s->stop);
 		if (piece == 0) {
 			for (size_t l = 0; l < s->list_count; l++)
 				if (s->parts[l].first_count > 0)

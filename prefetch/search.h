@@ -20,6 +20,7 @@ struct search {
 	/* All of it by now, on any searcher's thread; false: that was another epoch. */
 	bool (*latest)(void *context, struct evidence *ret);
 	void *context;
+	bool gentle;                           /* leaves the processors to others */
 	struct lessons lessons;                /* tried before all else */
 	struct list *lists[SEARCH_LISTS];      /* refs */
 	size_t list_count;

@@ -1,0 +1,58 @@
+#include "prefetch/spare.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define LOOK (60 * CLOCK_MS)            /* /proc/stat counts in 10 ms */
+#define WORK (500 * CLOCK_MS)           /* between two looks */
+#define REST_LEAST CLOCK_S
+#define REST_MOST (10 * CLOCK_S)
+#define REST_PER_WORK 100u
+
+/* Of all processors since the machine started, in ns; 0: it cannot be seen. */
+static uint64_t idle_time(void)
+{
+	unsigned long long idle = 0, waiting = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &waiting) != 2)
+		idle = waiting = 0;
+	fclose(f);
+	return (idle + waiting) * (CLOCK_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static void sleep_for(uint64_t ns, const _Atomic bool *stop)
+{
+	for (uint64_t end = clock_now() + ns; !*stop && clock_now() < end;)
+		nanosleep(&(struct timespec){ .tv_nsec = (long)DL_MIN(ns, LOOK) }, NULL);
+}
+
+/* Half a processor, while we want none: another's work has pauses. */
+static bool is_spare(const _Atomic bool *stop)
+{
+	uint64_t from = clock_now(), idle = idle_time(), later;
+
+	sleep_for(LOOK, stop);
+	later = idle_time();           /* waiting for a disk may be taken back */
+	return later > idle && later - idle >= (clock_now() - from) / 2;
+}
+
+void spare_rest(struct spare *s, const _Atomic bool *stop)
+{
+	uint64_t now = clock_now(), rest = DL_MIN((now - s->began) * REST_PER_WORK, REST_MOST);
+
+	if (now < s->rest_at)
+		return;
+	if (is_spare(stop)) {
+		s->began = clock_now();
+		s->rest_at = s->began + WORK;
+		return;
+	}
+	if (s->began > 0)
+		sleep_for(DL_MAX(rest, REST_LEAST), stop);
+	s->began = s->rest_at = clock_now();
+}
