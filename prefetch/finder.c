@@ -71,18 +71,14 @@ static void *searcher_main(void *arg)
 
 static void wait_news(struct finder *f, uint64_t ns)
 {
-	struct timespec until;
+	uint64_t end = clock_now() + ns;
+	struct timespec until = { (time_t)(end / CLOCK_S), (long)(end % CLOCK_S) };
 
-	if (ns == 0) {
+	if (ns > 0)                            /* no matter who sets the time of day */
+		(void)sem_clockwait(&f->news, CLOCK_MONOTONIC, &until);
+	else
 		while (sem_wait(&f->news) < 0)
 			;
-		return;
-	}
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += (long)ns;
-	until.tv_sec += until.tv_nsec / (long)CLOCK_S;
-	until.tv_nsec %= (long)CLOCK_S;
-	sem_timedwait(&f->news, &until);
 }
 
 /* --- The finder's thread --------------------------------------------------------------- */
