@@ -133,6 +133,7 @@ void plan_used(struct plan *p, sample_id id, uint64_t now)
 	struct held *h = held_find(p, id);
 
 	p->now = now;
+	p->quiet_at = now + PLAN_QUIET_NS;
 	p->opens++;
 	if (!h || h->wants || h->role == ROLE_DOOMED)
 		return;
@@ -308,14 +309,14 @@ static struct plan_step get(struct plan *p, struct held *h, uint64_t now)
 	return victim ? drop(p, victim) : idle();
 }
 
-static struct plan_step fill(struct plan *p)
+static struct plan_step fill(struct plan *p, uint64_t now)
 {
 	struct held *h;
 
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
 			return idle();
-	h = p->may_fill && p->source_idle ? fill_next(p) : NULL;
+	h = p->may_fill && p->source_idle && now >= p->quiet_at ? fill_next(p) : NULL;
 	return h ? fetch(p, h, ROLE_KEPT) : idle();
 }
 
@@ -342,7 +343,7 @@ struct plan_step plan_next(struct plan *p, uint64_t now)
 	}
 	if (p->fetching < p->limits.depth * 2) {
 		h = soonest(p, now);
-		step = h ? get(p, h, now) : fill(p);
+		step = h ? get(p, h, now) : fill(p, now);
 	}
 	if (step.verb == PLAN_IDLE && p->full_courses && is_headroom_short(p)) {
 		h = victim_pick(p, VICTIM_SPENT, 0, now);
@@ -355,6 +356,9 @@ struct plan_step plan_next(struct plan *p, uint64_t now)
 uint64_t plan_wake(const struct plan *p)
 {
 	uint64_t wake = p->blocked ? victim_ready_at(p) : PLAN_NEVER;
+
+	if (p->may_fill && p->fill < p->sizes.count && p->quiet_at > p->asked)
+		wake = DL_MIN(wake, p->quiet_at);
 
 	for (const struct link *l = p->retry.next; l != &p->retry; l = l->next) {
 		const struct held *h = dl_container_of(l, struct held, in);

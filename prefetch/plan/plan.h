@@ -30,7 +30,8 @@
  *
  * No course known, and plan_fill() said so: the reservoir is filled by a uniform sample of all
  * (a sample is in it if hash(id) is below the share of the dataset that fits), in id order,
- * only while the source is idle, and it never evicts.
+ * only while the source is idle and nobody has opened anything for PLAN_QUIET_NS, and it never
+ * evicts.  What readers in an unknown order read is such a sample as well, at no cost.
  */
 #pragma once
 #include "prefetch/order/tracker.h"
@@ -39,6 +40,7 @@ struct plan;
 
 #define PLAN_SPENT_OPENS 16
 #define PLAN_SPENT_NS UINT64_C(2000000000)
+#define PLAN_QUIET_NS UINT64_C(2000000000)
 
 struct plan_limits {
 	uint64_t room;                 /* bytes */

@@ -119,6 +119,7 @@ struct plan {
 	bool source_idle, blocked;     /* blocked: a fetch waits for room */
 
 	bool may_fill;
+	uint64_t quiet_at;             /* when it may go on: readers go first */
 	uint32_t fill;                 /* ids below were considered */
 };
 

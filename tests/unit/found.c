@@ -107,13 +107,15 @@ Test(found, knows_how_a_generator_goes_on)
 		f.skip = 2;
 		for (uint32_t e = 0; e < 4; e++) {
 			uint64_t skip = 2 + e * (2 * (N - 1) + (stay ? 0 : 2));
-			dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 11, skip);
+			dl_cleanup(sequence_unrefp) struct sequence *q =
+				torch_sequence(N, 11, skip);
 			struct loader l = loader_of(q, stay ? 50 : 50 + 10 * e);
 
 			read_some(&s, &l, 100);
 			if (e == 0)
 				cr_assert(tracker_found(s.tracker, &f));
-			cr_assert_eq(tracker_main(s.tracker)->epoch, e, "stay %u, epoch %u", stay, e);
+			cr_assert_eq(tracker_main(s.tracker)->epoch, e, "stay %u, epoch %u", stay,
+				     e);
 			while (loader_open(&l, &s))
 				;
 		}

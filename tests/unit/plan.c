@@ -304,7 +304,10 @@ Test(plan, fills_uniformly_while_nothing_is_known, .init = setup)
 	plan_fill(p, false);
 	cr_assert_eq(run(p, 0, NULL, 0), 0, "nobody said so");
 	plan_fill(p, true);
-	run(p, 0, NULL, 0);
+	plan_used(p, 3999, 0);
+	cr_assert_eq(run(p, PLAN_QUIET_NS - 1, NULL, 0), 0, "a reader goes first");
+	cr_assert_eq(plan_wake(p), PLAN_QUIET_NS);
+	run(p, PLAN_QUIET_NS, NULL, 0);
 	for (unsigned i = 0; i < 4000; i++)
 		quarter[i / 1000] += plan_held(p, i);
 	for (unsigned i = 0; i < 4; i++) {
