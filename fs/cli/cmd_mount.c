@@ -15,6 +15,7 @@
 struct request {
 	struct config *config;
 	bool foreground, fake, verbose;
+	int place;                     /* the mount point's lock, until the mount answers; or -1 */
 };
 
 /* --- What was asked for --------------------------------------------------------------- */
@@ -174,7 +175,7 @@ static int check_places(struct request *q)
 		r = resolve_list(q);
 	if (r != 0)
 		return r;
-	if (host_check_mountpoint(c->source, c->mountpoint, c->nonempty, text) < 0)
+	if (host_check_mountpoint(c->source, c->mountpoint, c->nonempty, &q->place, text) < 0)
 		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
 	return 0;
 }
@@ -239,8 +240,15 @@ static uint64_t decide_memory(const struct config *c)
 	return memory;
 }
 
+/* What stays must not hold the lock. */
+static void release_place(struct request *q)
+{
+	dl_closep(&q->place);
+	q->place = -1;
+}
+
 /* The whole life of the mount, in the process that stays. */
-static int run(const struct request *q, int ready_fd)
+static int run(struct request *q, int ready_fd)
 {
 	const struct config *c = q->config;
 	struct manifest_options where = { .source = c->source };
@@ -264,6 +272,7 @@ static int run(const struct request *q, int ready_fd)
 		r = mount_open(c, &mount, text);
 	else
 		snprintf(text, sizeof(text), "out of memory");
+	release_place(q);
 	if (r < 0) {
 		r = fail_early(ready_fd, "%s", text);
 	} else {
@@ -288,6 +297,7 @@ static int go(struct request *q)
 	if (r < 0)
 		return cli_fail(CLI_MOUNT_FAILED, "cannot go to the background: %s", strerror(-r));
 	if (r == 0) {
+		q->place = -1;         /* closed on the way; the parent holds it until it hears */
 		log_to_syslog();
 		return run(q, ready_fd);
 	}
@@ -301,7 +311,7 @@ static int go(struct request *q)
 
 static int mount_command(int argc, char **argv)
 {
-	struct request q = { 0 };
+	struct request q = { .place = -1 };
 	int r;
 
 	if (config_new(&q.config) < 0)
@@ -311,6 +321,7 @@ static int mount_command(int argc, char **argv)
 		r = check_places(&q);
 	if (r == 0)
 		r = go(&q);
+	release_place(&q);
 	config_free(q.config);
 	return r;
 }
@@ -318,7 +329,7 @@ static int mount_command(int argc, char **argv)
 /* mount.TYPE SOURCE MOUNTPOINT [-sfnv] [-N namespace] [-o options] [-t type] */
 int cmd_mount_helper(int argc, char **argv)
 {
-	struct request q = { 0 };
+	struct request q = { .place = -1 };
 	int option, r = 0;
 
 	if (config_new(&q.config) < 0)
@@ -345,6 +356,7 @@ int cmd_mount_helper(int argc, char **argv)
 		r = check_places(&q);
 	if (r == 0 && !q.fake)
 		r = go(&q);
+	release_place(&q);
 	config_free(q.config);
 	return r;
 }

@@ -41,9 +41,12 @@ int host_resolve(const char *path, char **ret) DL_MUST_CHECK;
 int host_unmount(const char *mountpoint, bool lazily) DL_MUST_CHECK;
 
 /* Is `mountpoint` a good place for showing `source`?  Both as host_resolve() gives them.
- * Detaches a dead dlfs mount that lies there.  0, or -errno and a sentence with the cure. */
+ * Detaches a dead dlfs mount that lies there.  0, or -errno and a sentence with the cure.
+ *
+ * Others who check the same place wait until *ret_lock is closed (the folder below the mount, with
+ * an flock; -1 where it cannot be locked), but no longer than a start may take. */
 int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
-			  char reterr[256]) DL_MUST_CHECK;
+			  int *ret_lock, char reterr[256]) DL_MUST_CHECK;
 
 /* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
  * The file of a kind for a source: hash of its real path, and the kind for an extension; with a

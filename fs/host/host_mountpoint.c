@@ -1,14 +1,17 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "fs/host/internal.h"
 
 #define DEAD_MOUNTS 16                 /* that may lie on top of each other */
+#define LOCK_MS 70000                  /* a start is given up before */
 
 DL_PRINTF(3, 4)
 static int refuse(char reterr[256], int error, const char *format, ...)
@@ -168,9 +171,40 @@ static int refuse_mount(const struct host_mount *m, bool nonempty, char reterr[2
 		      "folder, or hide what is there with -o nonempty", m->mountpoint, m->type);
 }
 
-int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
-			  char reterr[256])
+static int take_lock(const void *fd)
 {
+	return flock(*(const int *)fd, LOCK_EX) < 0 ? -errno : 0;
+}
+
+/* A lock belongs to all who share the open folder: what the child takes is ours. */
+static int lock(const char *folder, int *ret, char reterr[256])
+{
+	dl_cleanup(dl_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : child_call(take_lock, &fd, LOCK_MS);
+
+	if (r == -ETIMEDOUT)
+		return refuse(reterr, -EBUSY, "another program locks %.120s and does not end",
+			      folder);
+	if (r == 0) {
+		*ret = fd;
+		fd = -1;
+	}
+	return 0;
+}
+
+/* What lies below a dead mount cannot be locked.  Without any lock the mount that another has
+ * just made in the dead one's place could be taken away. */
+static int lock_above(const char *mountpoint, int *ret, char reterr[256])
+{
+	dl_cleanup(dl_freep) char *copy = strdup(mountpoint);
+
+	return copy ? lock(dirname(copy), ret, reterr) : refuse(reterr, -ENOMEM, "out of memory");
+}
+
+/* Take away dead mounts of ours; refuse any other. */
+static int clear(const char *mountpoint, bool nonempty, char reterr[256])
+{
+	dl_cleanup(dl_closep) int above = -1;
 	int r;
 
 	for (int i = 0; i < DEAD_MOUNTS; i++) {
@@ -181,11 +215,13 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 			return refuse(reterr, r, "cannot see what is mounted: %s", strerror(-r));
 		if (r == 0)
 			break;
-		if (!m.dead || !host_mount_is_dlfs(&m)) {
-			r = refuse_mount(&m, nonempty, reterr);
+		if (!m.dead || !host_mount_is_dlfs(&m))
+			return refuse_mount(&m, nonempty, reterr);
+		if (i == 0) {          /* and then look again */
+			r = lock_above(mountpoint, &above, reterr);
 			if (r < 0)
 				return r;
-			break;
+			continue;
 		}
 		r = host_unmount(mountpoint, true);
 		if (r < 0)
@@ -193,10 +229,28 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 				      "take away; as root: umount -l %.90s",
 				      mountpoint, mountpoint);
 	}
-	r = check_folder(mountpoint, reterr);
+	return 0;
+}
+
+int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
+			  int *ret_lock, char reterr[256])
+{
+	dl_cleanup(dl_closep) int fd = -1;
+	int r = clear(mountpoint, nonempty, reterr);
+
+	if (r == 0)
+		r = lock(mountpoint, &fd, reterr);
+	if (r == 0)                    /* who had the lock before us may have mounted */
+		r = clear(mountpoint, nonempty, reterr);
+	if (r == 0)
+		r = check_folder(mountpoint, reterr);
 	if (r == 0)
 		r = check_places(source, mountpoint, reterr);
 	if (r == 0 && !nonempty)
 		r = check_empty(mountpoint, reterr);
-	return r;
+	if (r < 0)
+		return r;
+	*ret_lock = fd;
+	fd = -1;
+	return 0;
 }

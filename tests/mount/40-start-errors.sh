@@ -64,6 +64,21 @@ code=0; "$DLFS" mount src mnt 2> err || code=$?
 [ $code != 0 ] && grep -q 'already shows' err || fail "a second mount: $(cat err)"
 [ "$(cat mnt/file)" = 1 ] || fail "the first mount does not serve any more"
 umount_dlfs mnt
+
+# Several at once: none looks while another is about to mount, and one wins.
+exec 8< mnt; flock 8
+mounting=()
+for i in 1 2 3 4; do "$DLFS" mount src mnt 8<&- 2> err$i & mounting+=($!); done
+all_wait() { [ "$(grep -c -- "-> FLOCK.*:$(stat -Lc %i /dev/fd/8) " /proc/locks)" = 4 ]; }
+wait_for 30 all_wait || fail "not all wait for the mount point: $(cat /proc/locks)"
+flock -u 8
+won=0
+for p in "${mounting[@]}"; do ! wait "$p" || won=$((won + 1)); done
+[ "$won$(grep -c " $work/mnt " /proc/mounts)" = 11 ] || fail "$won of 4 mounted: $(cat /proc/mounts)"
+[ "$(cat err? | grep -c 'already shows')" = 3 ] || fail "at once: $(cat err?)"
+flock -n 8 || fail "what stays keeps the lock"
+exec 8<&-
+umount_dlfs mnt
 "$DLFS" mount src full -o nonempty 2> /dev/null || fail "nonempty"
 remember "$work/full"
 [ "$(cat full/file)" = 1 ] || fail "nonempty shows something else"

@@ -35,6 +35,18 @@ kill -9 "$parent" "$pid"
 wait "$next" || fail "the next mount gave up"
 [ "$(cat "$mnt/file")" = 1 ] || fail "the mount does not serve"
 
+# Two find it dead: neither takes away what the other has mounted.
+kill_mount
+exec 8< "$work"; flock 8
+"$DLFS" mount "$src" "$mnt" 8<&- 2> "$work/err1" & one=$!
+"$DLFS" mount "$src" "$mnt" 8<&- 2> "$work/err2" & two=$!
+both_wait() { [ "$(grep -c -- "-> FLOCK.*:$(stat -c %i "$work") " /proc/locks)" = 2 ]; }
+wait_for 30 both_wait || fail "not both wait: $(cat /proc/locks)"
+exec 8<&-
+won=0
+for p in $one $two; do ! wait "$p" || won=$((won + 1)); done
+[ $won = 1 ] && grep -q 'already shows' "$work"/err? || fail "$won of 2 mounted: $(cat "$work"/err?)"
+
 # The same while somebody stands in it.
 (cd "$mnt" && exec sleep 600) &
 runs_sleep() { [ "$(cat /proc/$1/comm)" = sleep ]; }

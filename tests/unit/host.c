@@ -222,10 +222,11 @@ Test(mounts, below_means_whole_folders)
 static void expect_refusal(const char *source, const char *at, bool nonempty, const char *word)
 {
 	char from[128], to[128], text[256] = "";
+	int lock;
 
 	snprintf(from, sizeof(from), "%s%s", root, source);
 	snprintf(to, sizeof(to), "%s%s", root, at);
-	cr_assert_lt(host_check_mountpoint(from, to, nonempty, text), 0);
+	cr_assert_lt(host_check_mountpoint(from, to, nonempty, &lock, text), 0);
 	cr_assert(strstr(text, word), "\"%s\" does not say %s", text, word);
 }
 
@@ -234,6 +235,7 @@ TestSuite(places, .init = make_root, .fini = remove_root);
 Test(places, what_is_refused)
 {
 	char from[128], to[128], text[256];
+	int lock = -1;
 
 	write_file("/src/sub/file", "");
 	write_file("/full/file", "");
@@ -248,9 +250,11 @@ Test(places, what_is_refused)
 	expect_refusal("/src", "/full", false, "nonempty");
 	snprintf(from, sizeof(from), "%s/src", root);
 	snprintf(to, sizeof(to), "%s/full", root);
-	cr_assert_eq(host_check_mountpoint(from, to, true, text), 0, "%s", text);
+	cr_assert_eq(host_check_mountpoint(from, to, true, &lock, text), 0, "%s", text);
+	close(lock);
 	snprintf(to, sizeof(to), "%s/empty", root);
-	cr_assert_eq(host_check_mountpoint(from, to, false, text), 0, "%s", text);
+	cr_assert_eq(host_check_mountpoint(from, to, false, &lock, text), 0, "%s", text);
+	close(lock);
 }
 
 Test(places, a_state_file_for_each_source)
