@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/daemon.h"
+#include "fs/control.h"
 #include "fs/host/host.h"
 #include "fs/supervise.h"
 #include "prefetch/order/order.h"
@@ -251,7 +252,7 @@ static void release_place(struct request *q)
 static int run(struct request *q, int ready_fd)
 {
 	const struct config *c = q->config;
-	struct manifest_options where = { .source = c->source };
+	struct manifest_options where = { .source = c->source, .hidden = CONTROL_FOLDER };
 	struct serve_options options = { .config = c, .mountpoint = c->mountpoint };
 	dl_cleanup(buf_free) struct buf state = BUF_EMPTY, lessons = BUF_EMPTY;
 	struct mount *mount = NULL;

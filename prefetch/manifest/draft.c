@@ -124,7 +124,8 @@ static void dir_closep(DIR **d)
 		closedir(*d);
 }
 
-static int read_entries(struct draft *d, int fd)
+/* All but `hidden` (or NULL). */
+static int read_entries(struct draft *d, int fd, const char *hidden)
 {
 	dl_cleanup(dir_closep) DIR *dir = NULL;
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -139,7 +140,8 @@ static int read_entries(struct draft *d, int fd)
 		return -ENOMEM;
 	}
 	while (errno = 0, (e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+		    (hidden && strcmp(e->d_name, hidden) == 0))
 			continue;
 		r = add_if_possible(d, fd, e->d_name);
 		if (r < 0)
@@ -177,7 +179,7 @@ static int read_once(const struct manifest *m, uint32_t folder, struct draft *re
 	int r = fd < 0 ? fd : stamp_fd(fd, &d.stamp);
 
 	if (r == 0)
-		r = read_entries(&d, fd);
+		r = read_entries(&d, fd, folder == 0 ? m->hidden : NULL);
 	if (r < 0 && !lasting(r))
 		return r;
 	if (r < 0) {

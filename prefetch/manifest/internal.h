@@ -72,6 +72,7 @@ struct manifest {
 	void *range;
 	size_t range_size;
 	char *source;
+	const char *hidden;
 	int root_fd;
 };
 

@@ -82,6 +82,7 @@ int manifest_open(const struct manifest_options *options, struct manifest **ret)
 	m->root_fd = open(options->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (m->root_fd < 0)
 		return -errno;
+	m->hidden = options->hidden;
 	m->source = strdup(options->source);
 	if (!m->source)
 		return -ENOMEM;

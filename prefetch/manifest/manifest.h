@@ -58,6 +58,7 @@ struct attr {
 struct manifest_options {
 	const char *source;            /* absolute path of the dataset's folder */
 	size_t reserve;                /* address space, bytes; 0: a good value */
+	const char *hidden;            /* a name in that folder that is left out; stays; or NULL */
 };
 
 /* Reserve the range and read the root's own attributes.  Call before the first fork.

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "prefetch/manifest/file.h"
 
-#define MAGIC UINT64_C(0x32303073666c6401)
+#define MAGIC UINT64_C(0x33303073666c6401)
 #define PARTS 6
 #define UNSUMMED offsetof(struct file_head, root_ino)
 

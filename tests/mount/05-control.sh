@@ -1,14 +1,17 @@
 #!/bin/bash
-# /.dlfs is in no listing, and says what it should; commands by setxattr.
+# /.dlfs is in no listing, hides what the source has there, and says what it should; commands by
+# setxattr.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
-mkdir -p "$src/c1" "$src/c2" "$src/.hidden" "$mnt"
+mkdir -p "$src/c1/.dlfs" "$src/c2" "$src/.dlfs" "$src/.hidden" "$mnt"
+echo own > "$src/.dlfs/own.jpg"
 for i in 1 2 3; do echo $i > "$src/c1/$i.jpg"; echo $i > "$src/c2/$i.jpg"; done
 mount_dlfs "$src" "$mnt" order=sequential
 [ "$(ls -A "$mnt" | tr '\n' ' ')" = ".hidden c1 c2 " ] || fail "the root shows $(ls -A "$mnt")"
 [ "$(ls "$mnt/.dlfs" | tr '\n' ' ')" = "config.yaml metrics order order.next stats.json " ] ||
 	fail "/.dlfs shows $(ls "$mnt/.dlfs")"
+[ -d "$mnt/c1/.dlfs" ] || fail "the name is hidden below the root too"
 jq -e '.pid > 0 and .samples == 6 and .order.spec == "sequential"
 	and (.opens|type) == "number" and (.wait_seconds|type) == "number"' "$mnt/.dlfs/stats.json" > /dev/null ||
 	fail "stats.json: $(cat "$mnt/.dlfs/stats.json")"
