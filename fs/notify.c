@@ -10,7 +10,7 @@
 
 struct stale {
 	node_id node;                  /* of a folder whose listing was replaced, or of a file */
-	uint32_t old;                  /* the folder's listing until then */
+	uint32_t old, now;             /* the folder's listings */
 	struct stale *next;
 };
 
@@ -24,20 +24,27 @@ struct notify {
 	pthread_t thread;
 };
 
-/* Names of the old listing that are gone or stand for something new, and names that are new and
- * may be remembered as missing.  The kernel says ENOENT for what it does not know. */
+/* Names that are gone or stand for something new, and those that are new and may be remembered as
+ * missing.  Each waits for whoever lists the folder just now.  The kernel says ENOENT for what it
+ * does not know. */
 static void forget_names(struct serve *s, const struct stale *r)
 {
-	struct manifest_dirent d;
-	uint64_t cookie = 0;
+	struct manifest_dirent a, b;
+	uint32_t i = 0, j = 0;
 
-	for (uint32_t i = 0; i < manifest_listing_count(s->manifest, r->old); i++)
-		if (manifest_listing_entry(s->manifest, r->old, i, &d) == 0)
-			fuse_lowlevel_notify_inval_entry(s->session, r->node, d.name,
-							 strlen(d.name));
-	while (manifest_next(s->manifest, r->node, cookie, &d) > 0) {
-		cookie = d.cookie;
-		fuse_lowlevel_notify_inval_entry(s->session, r->node, d.name, strlen(d.name));
+	for (;;) {
+		bool was = manifest_listing_entry(s->manifest, r->old, i, &a) == 0;
+		bool is = manifest_listing_entry(s->manifest, r->now, j, &b) == 0;
+		int order = was && is ? strcmp(a.name, b.name) : was ? -1 : 1;
+		const char *name;
+
+		if (!was && !is)
+			return;
+		name = order <= 0 ? a.name : b.name;
+		if (order != 0 || a.attr.node != b.attr.node)
+			fuse_lowlevel_notify_inval_entry(s->session, r->node, name, strlen(name));
+		i += order <= 0;
+		j += order >= 0;
 	}
 }
 
@@ -79,7 +86,7 @@ static void *notify_main(void *arg)
 	return NULL;
 }
 
-static void queue(struct notify *n, node_id node, uint32_t old)
+static void queue(struct notify *n, node_id node, uint32_t old, uint32_t now)
 {
 	struct stale *r = malloc(sizeof(*r));
 
@@ -87,7 +94,7 @@ static void queue(struct notify *n, node_id node, uint32_t old)
 		log_warning("no memory is left: the kernel keeps what it should forget");
 		return;
 	}
-	*r = (struct stale){ .node = node, .old = old };
+	*r = (struct stale){ .node = node, .old = old, .now = now };
 	DL_HOLD(&n->lock);
 	*n->last = r;
 	n->last = &r->next;
@@ -98,13 +105,12 @@ static void on_replaced(void *context, struct manifest *m, node_id folder, uint3
 			uint32_t new_listing)
 {
 	(void)m;
-	(void)new_listing;
-	queue(context, folder, old_listing);
+	queue(context, folder, old_listing, new_listing);
 }
 
 void notify_forget_pages(struct notify *n, node_id file)
 {
-	queue(n, file, 0);
+	queue(n, file, 0, 0);
 }
 
 int notify_start(struct serve *s, struct notify **ret)

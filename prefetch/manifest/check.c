@@ -78,18 +78,20 @@ static bool good_place(const struct tables *t, const struct record *e)
 
 static bool good_listing(const struct tables *t, const struct listing *l)
 {
-	const struct record *e;
+	const struct record *e, *last = NULL;
 
-	if (l->folder >= t->h->folders || l->first > t->h->entries ||
-	    l->count > t->h->entries - l->first || l->error > 0 || (l->error < 0 && l->count > 0))
+	if (l->folder >= t->h->folders || l->first > t->h->places ||
+	    l->count > t->h->places - l->first || l->error > 0 || (l->error < 0 && l->count > 0))
 		return false;
 	if (l->stamp.mode != 0 && !S_ISDIR(l->stamp.mode))
 		return false;
-	e = &t->m->entries[l->first];
-	for (uint32_t i = 0; i < l->count; i++) {
-		if (e[i].folder != l->folder || !good_place(t, &e[i]))
+	for (uint32_t i = 0; i < l->count; i++, last = e) {
+		if (entry_in(t->m, l, i) >= t->h->entries)
 			return false;
-		if (i > 0 && strcmp(name_of(t->m, &e[i - 1]), name_of(t->m, &e[i])) >= 0)
+		e = &t->m->entries[entry_in(t->m, l, i)];
+		if (e->folder != l->folder || !good_place(t, e))
+			return false;
+		if (last && strcmp(name_of(t->m, last), name_of(t->m, e)) >= 0)
 			return false;
 	}
 	return true;

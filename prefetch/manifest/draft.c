@@ -208,13 +208,13 @@ void draft_free(struct draft *d)
 	buf_free(&d->entries);
 }
 
-static bool same_entry(const struct manifest *m, const struct draft *d,
-		       const struct draft_entry *x, const struct record *e)
+bool draft_same_entry(const struct manifest *m, const struct draft *d,
+		      const struct draft_entry *x, const struct record *e)
 {
 	const struct record *n = &x->record;
 	const struct owner *o = &m->owners[e->owner];
 	const char *name = (const char *)d->names.at + n->name;
-	size_t len = n->name_len + (S_ISLNK(n->mode) ? n->size + 1 : 0);
+	size_t len = draft_name_size(x);
 
 	if (n->name_len != e->name_len || n->mode != e->mode || n->ino != e->ino)
 		return false;
@@ -233,7 +233,7 @@ bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_
 	if (d->entries.len / sizeof(*x) != l->count)
 		return false;
 	for (uint32_t i = 0; i < l->count; i++)
-		if (!same_entry(m, d, &x[i], &m->entries[l->first + i]))
+		if (!draft_same_entry(m, d, &x[i], &m->entries[entry_in(m, l, i)]))
 			return false;
 	return true;
 }

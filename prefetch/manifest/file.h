@@ -1,12 +1,12 @@
 /* A saved manifest: this head, then the tables as they lie in memory (folders, listings,
- * entries, owners, names), and nothing after them.  Private to this folder and its tests.
+ * entries, owners, places, names), and nothing after them.  Private to this folder and its tests.
  */
 #pragma once
 #include "prefetch/manifest/internal.h"
 
 struct file_head {
 	uint64_t magic, checksum;      /* of everything after these two */
-	uint64_t root_ino, root_dev, source_hash, names;
+	uint64_t root_ino, root_dev, source_hash, names, places;
 	uint32_t folders, listings, entries, owners;
 };
 

@@ -1,6 +1,6 @@
 /* How the manifest lies in memory; private to this folder.
  *
- * Four tables and the names, each at a fixed place of one reserved range.  A table grows by
+ * Five tables and the names, each at a fixed place of one reserved range.  A table grows by
  * one writer at a time (manifest.writer): it writes all records of a listing above the
  * counters, then raises the counters, then stores the folder's pointer to the listing.  So
  * whatever lies below a counter is complete, and names only what is complete too.  A writer
@@ -34,7 +34,7 @@ struct stamp {                         /* what tells that a folder is unchanged 
 };
 
 struct listing {
-	uint32_t first, count;         /* entries; two listings may share them */
+	uint32_t first, count;         /* in manifest.places; two listings may share them */
 	uint32_t folder;
 	int32_t error;                 /* why it could not be read: 0 or -errno */
 	struct stamp stamp;            /* zeroes: not even that could be had */
@@ -52,7 +52,7 @@ struct owner { uint32_t uid, gid; };
 #define OWNERS_MAX 65536
 
 struct head {                          /* at the start of the range */
-	_Atomic uint32_t folders, listings, entries, owners;
+	_Atomic uint32_t folders, listings, entries, owners, places;
 	_Atomic uint64_t names;        /* bytes */
 	_Atomic uint64_t files, bytes; /* regular ones of folders in the tree */
 	_Atomic bool scanned, writing;
@@ -66,8 +66,9 @@ struct manifest {
 	struct folder *folders;
 	struct listing *listings;
 	struct record *entries;
+	uint32_t *places;              /* of each listing its entries' numbers, sorted by name */
 	char *names;
-	uint32_t max_folders, max_listings, max_entries;
+	uint32_t max_folders, max_listings, max_entries, max_places;
 	uint64_t max_names;
 	void *range;
 	size_t range_size;
@@ -81,6 +82,13 @@ struct draft_entry {
 	struct record record;          /* .name is an offset into draft.names; .folder unset */
 	struct owner owner;
 };
+/* A name, a symlink's text, and their NULs. */
+static inline size_t draft_name_size(const struct draft_entry *x)
+{
+	return x->record.name_len + 1 + ((x->record.mode & 0170000) == 0120000 ?
+					 x->record.size + 1 : 0);
+}
+
 struct draft {
 	struct buf names, entries;     /* entries: struct draft_entry */
 	struct stamp stamp;
@@ -100,6 +108,11 @@ static inline const struct listing *listing_at(const struct manifest *m, uint32_
 	return listing == NONE ? NULL : &m->listings[listing];
 }
 
+static inline uint32_t entry_in(const struct manifest *m, const struct listing *l, uint32_t place)
+{
+	return m->places[l->first + place];
+}
+
 static inline bool is_folder(const struct record *e) { return (e->mode & 0170000) == 0040000; }
 static inline bool is_regular(const struct record *e) { return (e->mode & 0170000) == 0100000; }
 static inline const char *name_of(const struct manifest *m, const struct record *e)
@@ -117,11 +130,13 @@ uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *na
 int draft_read(const struct manifest *m, uint32_t folder, struct draft *ret) DL_MUST_CHECK;
 int draft_stamp(const struct manifest *m, uint32_t folder, struct stamp *ret) DL_MUST_CHECK;
 void draft_free(struct draft *d);
-/* Make the draft the folder's listing if `expected` (+ 1; 0: none) still is, sharing the entries
- * of that one if they are equal.  Returns the listing's number; -EAGAIN: another thread was
+/* Make the draft the folder's listing if `expected` (+ 1; 0: none) still is, with the entries of
+ * that one that are equal.  Returns the listing's number; -EAGAIN: another thread was
  * first and nothing happened; -ENOSPC. */
 int64_t draft_publish(struct manifest *m, uint32_t folder, const struct draft *d,
 		      uint32_t expected);
+bool draft_same_entry(const struct manifest *m, const struct draft *d,
+		      const struct draft_entry *x, const struct record *e);
 bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_t listing);
 bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing);
 

@@ -6,14 +6,14 @@
 uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *name, size_t len)
 {
 	const struct listing *l = &m->listings[listing];
-	uint32_t low = l->first, high = l->first + l->count;
+	uint32_t low = 0, high = l->count;
 
 	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		int order = strcmp(name, name_of(m, &m->entries[mid]));
+		uint32_t mid = low + (high - low) / 2, entry = entry_in(m, l, mid);
+		int order = strcmp(name, name_of(m, &m->entries[entry]));
 
 		if (order == 0)
-			return m->entries[mid].name_len == len ? mid : NONE;
+			return m->entries[entry].name_len == len ? entry : NONE;
 		if (order < 0)
 			high = mid;
 		else
@@ -64,17 +64,33 @@ struct publishing {
 	struct manifest *m;
 	const struct draft *draft;
 	uint32_t folder, old;
-	uint32_t first, count;         /* entries */
-	uint32_t folders;              /* all, with the new ones */
+	uint32_t first, count;         /* places */
+	uint32_t folders, entries;     /* all, with the new ones */
+	uint64_t names;
+	uint32_t passed;               /* places of the old listing */
 	uint32_t last_owner;
 };
 
+/* What a name stood for.  Both listings are sorted, so one walk through the old one finds all. */
+static uint32_t entry_before(struct publishing *p, const char *name)
+{
+	const struct listing *old = listing_at(p->m, p->old);
+
+	for (; old && p->passed < old->count; p->passed++) {
+		uint32_t entry = entry_in(p->m, old, p->passed);
+		int order = strcmp(name_of(p->m, &p->m->entries[entry]), name);
+
+		if (order >= 0)
+			return order == 0 ? entry : NONE;
+	}
+	return NONE;
+}
+
 /* A sub-folder that was there before keeps its number, and so its node and its listing. */
-static int64_t folder_number(struct publishing *p, uint32_t entry, const char *name)
+static int64_t folder_number(struct publishing *p, uint32_t entry, uint32_t before)
 {
 	struct manifest *m = p->m;
 	const struct record *e = &m->entries[entry];
-	uint32_t before = p->old == NONE ? NONE : listing_find(m, p->old, name, e->name_len);
 
 	if (before != NONE && is_folder(&m->entries[before]) && m->entries[before].ino == e->ino)
 		return (int64_t)m->entries[before].size;
@@ -86,52 +102,71 @@ static int64_t folder_number(struct publishing *p, uint32_t entry, const char *n
 	return p->folders++;
 }
 
-static int write_entry(struct publishing *p, uint32_t number, const struct draft_entry *x)
+static int write_entry(struct publishing *p, const struct draft_entry *x, uint32_t before)
 {
-	struct record *e = &p->m->entries[number];
-	int owner = owner_number(p->m, x->owner, &p->last_owner);
+	struct manifest *m = p->m;
+	struct record *e = &m->entries[p->entries];
+	const char *name = (const char *)p->draft->names.at + x->record.name;
+	size_t len = draft_name_size(x);
+	int owner = owner_number(m, x->owner, &p->last_owner);
 	int64_t sub;
 
 	if (owner < 0)
 		return owner;
+	if (p->entries == m->max_entries || len > m->max_names - p->names)
+		return -ENOSPC;
 	*e = x->record;
-	e->name = p->m->head->names + x->record.name;
+	e->name = p->names;
 	e->owner = (uint64_t)owner & 0xffff;
 	e->folder = p->folder;
-	if (!is_folder(e))
-		return 0;
-	sub = folder_number(p, number, (const char *)p->draft->names.at + x->record.name);
-	if (sub < 0)
-		return (int)sub;
-	e->size = (uint64_t)sub;
+	memcpy(m->names + p->names, name, len);
+	p->names += len;
+	if (is_folder(e)) {
+		sub = folder_number(p, p->entries, before);
+		if (sub < 0)
+			return (int)sub;
+		e->size = (uint64_t)sub;
+	}
+	p->entries++;
 	return 0;
 }
 
-static int write_entries(struct publishing *p)
+/* What is unchanged keeps its entry. */
+static int write_place(struct publishing *p, uint32_t place, const struct draft_entry *x)
 {
-	const struct buf *names = &p->draft->names;
+	struct manifest *m = p->m;
+	uint32_t before = entry_before(p, (const char *)p->draft->names.at + x->record.name);
+	bool same = before != NONE && draft_same_entry(m, p->draft, x, &m->entries[before]);
+
+	m->places[p->first + place] = same ? before : p->entries;
+	return same ? 0 : write_entry(p, x, before);
+}
+
+static int write_places(struct publishing *p)
+{
 	const struct draft_entry *x = (const void *)p->draft->entries.at;
 	struct manifest *m = p->m;
 	int r = 0;
 
-	p->first = m->head->entries;
+	p->first = m->head->places;
 	p->count = (uint32_t)(p->draft->entries.len / sizeof(*x));
-	if (p->count > m->max_entries - p->first || names->len > m->max_names - m->head->names)
+	p->entries = m->head->entries;
+	p->names = m->head->names;
+	if (p->count > m->max_places - p->first)
 		return -ENOSPC;
-	if (names->len > 0)
-		memcpy(m->names + m->head->names, names->at, names->len);
 	for (uint32_t i = 0; r == 0 && i < p->count; i++)
-		r = write_entry(p, p->first + i, &x[i]);
+		r = write_place(p, i, &x[i]);
 	if (r < 0)
 		return r;
 	/* A folder names its entry, so the entries are counted first. */
-	atomic_store_explicit(&m->head->names, m->head->names + names->len, memory_order_release);
-	atomic_store_explicit(&m->head->entries, p->first + p->count, memory_order_release);
+	atomic_store_explicit(&m->head->names, p->names, memory_order_release);
+	atomic_store_explicit(&m->head->entries, p->entries, memory_order_release);
+	atomic_store_explicit(&m->head->places, p->first + p->count, memory_order_release);
 	atomic_store_explicit(&m->head->folders, p->folders, memory_order_release);
 	return 0;
 }
 
-static void share_entries(struct publishing *p)
+static void share_places(struct publishing *p)
 {
 	p->first = p->m->listings[p->old].first;
 	p->count = p->m->listings[p->old].count;
@@ -147,9 +182,9 @@ static int64_t publish(struct publishing *p, bool same)
 	if (listing == m->max_listings)
 		return -ENOSPC;
 	if (same)
-		share_entries(p);
+		share_places(p);
 	else
-		r = write_entries(p);
+		r = write_places(p);
 	if (r < 0)
 		return r;
 	m->listings[listing] = (struct listing){

@@ -16,7 +16,7 @@ static size_t page_up(size_t n)
 	return (n + 65535) & ~(size_t)65535;
 }
 
-/* Shares of the range: names a half, entries three eighths, the rest for folders. */
+/* Shares of the range: names a half, entries three eighths, the rest for folders and places. */
 static void lay_out(struct manifest *m)
 {
 	size_t fixed = page_up(sizeof(struct head)) + page_up(OWNERS_MAX * sizeof(struct owner));
@@ -36,6 +36,9 @@ static void lay_out(struct manifest *m)
 	m->listings = (struct listing *)(void *)at;
 	m->max_listings = (uint32_t)DL_MIN(rest / 16 / sizeof(struct listing), (size_t)NONE - 1);
 	at += page_up(rest / 16);
+	m->places = (uint32_t *)(void *)at;
+	m->max_places = (uint32_t)DL_MIN(rest / 32 / sizeof(uint32_t), (size_t)NONE - 1);
+	at += page_up(rest / 32);
 	m->names = at;
 	m->max_names = DL_MIN((uint64_t)(m->range_size - (size_t)(at - (char *)m->range)),
 			      (UINT64_C(1) << 40) - 1);
@@ -45,7 +48,7 @@ void manifest_reset(struct manifest *m)
 {
 	struct head *h = m->head;
 
-	h->listings = h->entries = h->owners = 0;
+	h->listings = h->entries = h->owners = h->places = 0;
 	h->names = h->files = h->bytes = 0;
 	h->scanned = h->writing = false;
 	m->folders[0] = (struct folder){ .listing = 0, .parent = 0, .entry = NONE };
@@ -225,7 +228,7 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t place,
 			struct manifest_dirent *ret)
 {
-	uint32_t entry = m->listings[listing].first + place;
+	uint32_t entry = entry_in(m, &m->listings[listing], place);
 
 	*ret = (struct manifest_dirent){
 		.name = name_of(m, &m->entries[entry]),
@@ -255,11 +258,6 @@ int manifest_next(struct manifest *m, node_id folder, uint64_t cookie, struct ma
 		return 0;
 	fill_dirent(m, (uint32_t)listing, place, ret);
 	return 1;
-}
-
-uint32_t manifest_listing_count(const struct manifest *m, uint32_t listing)
-{
-	return m->listings[listing].count;
 }
 
 int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t place,
@@ -304,7 +302,8 @@ struct manifest_usage manifest_usage(const struct manifest *m)
 	return (struct manifest_usage){
 		.files = h->files, .bytes = h->bytes, .folders = h->folders,
 		.record_bytes = h->entries * sizeof(struct record) +
-			h->listings * sizeof(struct listing) + h->folders * sizeof(struct folder),
+			h->places * sizeof(uint32_t) + h->listings * sizeof(struct listing) +
+			h->folders * sizeof(struct folder),
 		.name_bytes = h->names,
 	};
 }

@@ -8,15 +8,13 @@
  * numbers are the same afterwards.
  *
  *   folder   one directory: its attributes and its current listing (or none yet)
- *   listing  what a folder held at one moment: `count` entries from `first` on, sorted by
- *            name as bytes
+ *   listing  what a folder held at one moment: its entries, sorted by name as bytes
  *   entry    one name.  The entry number of anything that is not a folder is its sample_id:
  *            dense, never reused, arithmetic both ways
  *
- * A folder that changed gets a new listing with new entries, so a changed file is a new
- * sample with a new node: bytes of two versions are never mixed, and who still holds the
- * old one is answered from the old record.  If only the folder's own attributes changed,
- * the new listing has the old entries.
+ * A folder that changed gets a new listing.  What is unchanged in it keeps its entry; a changed
+ * file is a new sample with a new node: bytes of two versions are never mixed, and who still
+ * holds the old one is answered from the old record.
  *
  * A folder that cannot be read has an empty listing with the reason (-EACCES, -ENOENT), as
  * long as that is what the folder is; after an error that may pass (-EIO) it stays unread.
@@ -25,7 +23,8 @@
  * Nodes (what the kernel calls them): folder f is f + 1 (the root is 1, FUSE_ROOT_ID);
  * entry e that is not a folder is (1 << 32) + e.
  *
- * Cost: 48 bytes an entry and its name + 1; a folder 88 bytes more.
+ * Cost: 52 bytes an entry and its name + 1; a folder 88 bytes more; a listing that replaces
+ * another 72 bytes, 4 for each of its entries, and what is new.
  * Limits: 65536 different owners (-ENOSPC beyond); nlink of more than 65535 shows as 65535;
  * names over 255 bytes are left out.
  *
@@ -137,8 +136,8 @@ int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 int manifest_refresh_folder(struct manifest *m, node_id folder,
 			    const struct manifest_change *change) DL_MUST_CHECK;
 
-/* Names and nodes of a listing that there is, for telling the kernel what to forget. */
-uint32_t manifest_listing_count(const struct manifest *m, uint32_t listing);
+/* Names and nodes of a listing that there is, by name, for telling the kernel what to forget.
+ * -ENOENT: it has not so many. */
 int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t place,
 			   struct manifest_dirent *ret) DL_MUST_CHECK;
 

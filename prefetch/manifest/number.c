@@ -113,9 +113,13 @@ static int gather(struct making *k, uint32_t folder, bool files, bool folders, s
 	const struct listing *l = listing_at(k->m, current_listing(k->m, folder));
 	int r = 0;
 
-	for (uint32_t i = l ? l->first : 0; l && r == 0 && i < l->first + l->count; i++)
-		if ((files && listed(k, i) != NONE) || (folders && folder_of(k, i) != NONE))
-			r = buf_append(ret, &i, sizeof(i));
+	for (uint32_t i = 0; l && r == 0 && i < l->count; i++) {
+		uint32_t entry = entry_in(k->m, l, i);
+
+		if ((files && listed(k, entry) != NONE) ||
+		    (folders && folder_of(k, entry) != NONE))
+			r = buf_append(ret, &entry, sizeof(entry));
+	}
 	return r;
 }
 

@@ -10,7 +10,7 @@ static bool holds_files(const struct manifest *m, uint32_t folder)
 	const struct listing *l = listing_at(m, current_listing(m, folder));
 
 	for (uint32_t i = 0; l && i < l->count; i++)
-		if (!is_folder(&m->entries[l->first + i]))
+		if (!is_folder(&m->entries[entry_in(m, l, i)]))
 			return true;
 	return false;
 }
@@ -21,7 +21,7 @@ static bool has_classes(const struct manifest *m, uint32_t folder)
 	const struct listing *l = listing_at(m, current_listing(m, folder));
 
 	for (uint32_t i = 0; l && i < l->count; i++) {
-		const struct record *e = &m->entries[l->first + i];
+		const struct record *e = &m->entries[entry_in(m, l, i)];
 
 		if (S_ISLNK(e->mode) || (is_folder(e) && holds_files(m, (uint32_t)e->size)))
 			return true;
@@ -47,7 +47,7 @@ static void consider(struct finding *f, uint32_t folder, unsigned depth)
 	/* Training sets first: the name begins with "train". */
 	for (int train = 1; train >= 0; train--) {
 		for (uint32_t i = 0; l && f->count < f->max && i < l->count; i++) {
-			const struct record *e = &f->m->entries[l->first + i];
+			const struct record *e = &f->m->entries[entry_in(f->m, l, i)];
 
 			if (is_folder(e) && (strncmp(name_of(f->m, e), "train", 5) == 0) == train)
 				consider(f, (uint32_t)e->size, depth - 1);

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "prefetch/manifest/file.h"
 
-#define MAGIC UINT64_C(0x33303073666c6401)
-#define PARTS 6
+#define MAGIC UINT64_C(0x34303073666c6401)
+#define PARTS 7
 #define UNSUMMED offsetof(struct file_head, root_ino)
 
 struct file_head file_head_of(const struct manifest *m)
@@ -34,7 +34,8 @@ static void parts_of(const struct manifest *m, struct file_head *h, struct folde
 	part[2] = (struct iovec){ m->listings, h->listings * sizeof(struct listing) };
 	part[3] = (struct iovec){ m->entries, h->entries * sizeof(struct record) };
 	part[4] = (struct iovec){ m->owners, h->owners * sizeof(struct owner) };
-	part[5] = (struct iovec){ m->names, h->names };
+	part[5] = (struct iovec){ m->places, h->places * sizeof(uint32_t) };
+	part[6] = (struct iovec){ m->names, h->names };
 }
 
 /* file_checksum() of the parts one after the other. */
@@ -93,6 +94,7 @@ static int take_counts(struct manifest *m, struct file_head *ret, struct folder 
 	ret->listings = m->head->listings;
 	ret->entries = m->head->entries;
 	ret->owners = m->head->owners;
+	ret->places = m->head->places;
 	ret->names = m->head->names;
 	return 0;
 }
@@ -159,7 +161,7 @@ static bool fits(const struct manifest *m, const struct file_head *h)
 		h->root_dev == mine.root_dev && h->source_hash == mine.source_hash &&
 		h->folders <= m->max_folders && h->listings <= m->max_listings &&
 		h->entries <= m->max_entries && h->owners <= OWNERS_MAX &&
-		h->names <= m->max_names;
+		h->places <= m->max_places && h->names <= m->max_names;
 }
 
 /* Into the tables, above the counters: nobody sees it yet. */
@@ -190,6 +192,7 @@ static void adopt(struct manifest *m, const struct file_head *h, const struct fo
 	memcpy(m->folders + 1, folders + 1, (h->folders - 1) * sizeof(*folders));
 	m->head->owners = h->owners;
 	m->head->names = h->names;
+	m->head->places = (uint32_t)h->places;
 	m->head->entries = h->entries;
 	m->head->folders = h->folders;
 	m->head->listings = h->listings;

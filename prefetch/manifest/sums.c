@@ -8,7 +8,7 @@ static void add_files(struct manifest *m, uint32_t listing, bool in)
 	uint64_t files = 0, bytes = 0;
 
 	for (uint32_t i = 0; l && i < l->count; i++) {
-		const struct record *e = &m->entries[l->first + i];
+		const struct record *e = &m->entries[entry_in(m, l, i)];
 
 		if (is_regular(e)) {
 			files++;
@@ -52,7 +52,7 @@ void sums_replace(struct manifest *m, uint32_t folder, uint32_t old, uint32_t no
 	add_files(m, now, true);
 	add_files(m, old, false);
 	for (uint32_t i = 0; was && i < was->count; i++) {
-		const struct record *e = &m->entries[was->first + i];
+		const struct record *e = &m->entries[entry_in(m, was, i)];
 
 		if (!is_folder(e) || names_folder(m, now, e, (uint32_t)e->size))
 			continue;

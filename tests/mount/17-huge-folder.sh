@@ -1,6 +1,7 @@
 #!/bin/bash
 # One folder with very many names: all are listed, with their types, in a number of requests that
-# grows with the names and not with their square, and none is asked for one by one.
+# grows with the names and not with their square, and none is asked for one by one.  If one file
+# changes, the kernel need not ask for the others again.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
@@ -19,3 +20,13 @@ P
 [ "$(find "$mnt/d" -type f | wc -l)" = 50000 ] || fail "find shows other names"
 n=$(jq .requests "$mnt/.dlfs/stats.json")
 [ "$n" -le 20000 ] || fail "$n requests for three listings of 50000 names"
+
+echo more >> "$src/d/000500.jpg"
+others=$(printf "$mnt/d/%06d.jpg " $(seq 501 1000))
+stat $others > /dev/null
+"$DLFS" refresh "$mnt"
+[ "$(cat "$mnt/d/000500.jpg")" = more ] || fail "the change is not seen"
+n=$(jq .requests "$mnt/.dlfs/stats.json")
+stat $others > /dev/null
+n=$(($(jq .requests "$mnt/.dlfs/stats.json") - n))
+[ "$n" -lt 250 ] || fail "$n requests for 500 names of which none has changed"

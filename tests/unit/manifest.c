@@ -131,20 +131,23 @@ static void on_replaced(void *context, struct manifest *of, node_id folder, uint
 	t->folder = folder;
 }
 
-Test(manifest, a_changed_file_is_a_new_sample_in_the_same_folder)
+Test(manifest, a_changed_file_alone_is_a_new_sample)
 {
 	struct told told = { 0 };
 	struct manifest_change change = { on_replaced, &told };
-	node_id folder, one, sub;
+	node_id folder, one, two, sub;
+	uint32_t entries;
 	uint64_t size = 0;
 
 	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
 	folder = node_at("a"), one = node_at("a/one"), sub = node_at("a/sub");
+	two = node_at("a/two"), entries = manifest_entries(m);
 	cr_expect_eq(manifest_refresh(m, 2, true, &change, NULL), 0);
 	tree_file(&tree, "a/one", 50);
 	cr_expect_eq(manifest_refresh(m, 2, true, &change, NULL), 1);
 	cr_expect(told.times == 1 && told.folder == folder);
-	cr_expect_neq(node_at("a/one"), one);
+	cr_expect_eq(node_at("a/one"), node_of_sample(entries));
+	cr_expect_eq(node_at("a/two"), two, "what is unchanged stays");
 	cr_expect_eq(node_at("a"), folder);
 	cr_expect_eq(node_at("a/sub"), sub);
 	cr_assert(manifest_sample(m, node_sample(one), &size));

@@ -7,7 +7,8 @@
 static struct tree state;
 static const char *file;
 
-/* Folders in folders, a link, two listings of one folder, a folder that is gone. */
+/* Folders in folders, a link, two listings of one folder, a folder that is gone, one with two
+ * entries. */
 static void set_up(void)
 {
 	static char path[128];
@@ -28,7 +29,8 @@ static void set_up(void)
 	m = open_manifest(&tree);
 	cr_assert_eq(manifest_scan(m, 2, NULL), 0);
 	tree_drop(&tree, "gone");
-	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	cr_assert_eq(chmod(tree_path(&tree, "a"), 0711), 0);
+	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 2);
 }
 
 static void tear_down(void)
@@ -167,6 +169,7 @@ struct parts {
 	struct folder *folders;
 	struct listing *listings;
 	struct record *entries;
+	uint32_t *places;
 	char *names;
 };
 
@@ -177,8 +180,9 @@ static struct parts parts_of(void)
 	p.folders = (void *)(p.head + 1);
 	p.listings = (void *)(p.folders + p.head->folders);
 	p.entries = (void *)(p.listings + p.head->listings);
-	p.names = (char *)(p.entries + p.head->entries) +
-		p.head->owners * sizeof(struct owner);
+	p.places = (void *)((struct owner *)(void *)(p.entries + p.head->entries) +
+			    p.head->owners);
+	p.names = (char *)(p.places + p.head->places);
 	return p;
 }
 
@@ -207,12 +211,12 @@ static bool forge(const struct parts *p, int what)
 	uint32_t a = entry_of(p, "a"), sub = entry_of(p, "sub"), top = entry_of(p, "top");
 	uint32_t new_a = last_entry_of(p, "a"), gone = entry_of(p, "gone");
 	uint32_t link = entry_of(p, "link"), in_a = p->folders[p->entries[a].size].listing - 1;
-	uint32_t a_in_a = p->listings[in_a].first;
+	uint32_t a_in_a = p->places[p->listings[in_a].first];
 
 	switch (what) {
 	case 0: p->listings[0].error = 1; return true;
 	case 1: p->listings[0].error = -EIO; return true;
-	case 2: p->listings[0].count = p->head->entries + 1; return true;
+	case 2: p->listings[0].count = (uint32_t)p->head->places + 1; return true;
 	case 3: p->listings[0].first = UINT32_MAX; return true;
 	case 4: p->listings[0].folder = p->head->folders; return true;
 	case 5: p->entries[top].folder = (uint32_t)p->entries[a].size; return true;
@@ -246,6 +250,9 @@ static bool forge(const struct parts *p, int what)
 	case 33: p->entries[new_a].size = p->entries[gone].size; return true;
 	case 34: p->entries[new_a].size = p->entries[sub].size; return true;
 	case 35: p->entries[new_a].size = p->entries[a_in_a].size; return true;
+	case 36: p->places[0] = p->head->entries; return true;
+	case 37: p->places[1] = p->places[0]; return true;
+	case 38: p->head->places = UINT64_MAX; return true;
 	default: return false;
 	}
 }
@@ -264,7 +271,7 @@ Test(manifest_save, no_forged_table_passes)
 		memcpy(saved, good, saved_len);
 		what++;
 	}
-	cr_expect_eq(what, 36);
+	cr_expect_eq(what, 39);
 	cr_expect_eq(load_bytes(other, saved, saved_len), 0);
 	expect_equal(other);
 	manifest_close(other);
