@@ -1,6 +1,7 @@
 #include "prefetch/source/dir.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -51,7 +52,7 @@ static int set_up(struct dir *d, unsigned jobs)
 		return -errno;
 	d->remote = is_remote(d->root);
 	for (unsigned i = 0; i < jobs; i++)
-		d->jobs[i] = (struct dir_job){ .fd = -1, .dir = d };
+		d->jobs[i] = (struct dir_job){ .fd = -1, .folder = -1, .dir = d };
 	d->jobs_max = d->depth = jobs;
 	return 0;
 }
@@ -140,13 +141,29 @@ int dir_thread(struct dir *d, void *(*run)(void *))
 
 /* --- One job -------------------------------------------------------------------------- */
 
+/* The file, or the folder that is as far on the way as one call can go. */
+static void prepare_open(struct dir_job *j, char *rest)
+{
+	bool whole = strnlen(rest, PATH_MAX) < PATH_MAX;
+	bool no_atime = atomic_load_explicit(&j->dir->no_atime, memory_order_relaxed);
+
+	j->rest = rest;
+	if (!whole)
+		*(char *)memrchr(rest, '/', PATH_MAX) = '\0';
+	/* O_NONBLOCK: a FIFO that took the file's place must not make us wait for a writer. */
+	j->how = (struct open_how){
+		.flags = O_NOFOLLOW | O_CLOEXEC | (!whole ? O_PATH | O_DIRECTORY :
+			 O_RDONLY | O_NONBLOCK | (no_atime ? O_NOATIME : 0)),
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+	};
+}
+
 /* The manifest is asked with the lock held: it never blocks, and a stop that gives jobs up
  * can then be sure that none of them touches it afterwards. */
 static int prepare(struct dir_job *j)
 {
 	const struct manifest *m = j->dir->manifest;
 	node_id node = node_of_sample(j->fetch->id);
-	bool no_atime = atomic_load_explicit(&j->dir->no_atime, memory_order_relaxed);
 	int r;
 
 	j->path.len = 0;
@@ -159,12 +176,7 @@ static int prepare(struct dir_job *j)
 		return r;
 	j->offset = j->fetch->offset;
 	j->len = j->fetch->len;
-	/* O_NONBLOCK: a FIFO that took the file's place must not make us wait for a writer. */
-	j->how = (struct open_how){
-		.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC |
-			 (no_atime ? O_NOATIME : 0),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
-	};
+	prepare_open(j, (char *)j->path.at);
 	return 0;
 }
 
@@ -241,6 +253,12 @@ static int open_error(int error)
 	}
 }
 
+static void leave_folder(struct dir_job *j)
+{
+	dl_closep(&j->folder);
+	j->folder = -1;
+}
+
 static enum dir_want after_open(struct dir_job *j, int fd)
 {
 	if (fd == -EPERM && j->how.flags & O_NOATIME) {
@@ -251,6 +269,12 @@ static enum dir_want after_open(struct dir_job *j, int fd)
 	}
 	if (fd < 0)
 		return end_with(j, open_error(fd));
+	if (j->how.flags & O_PATH) {
+		leave_folder(j);
+		j->folder = fd;
+		prepare_open(j, j->rest + strlen(j->rest) + 1);
+		return DIR_OPEN;
+	}
 	j->fd = fd;
 	return j->want = DIR_STAT;
 }
@@ -319,6 +343,7 @@ enum dir_want dir_step(struct dir_job *j, int result)
 
 static void let_go(struct dir_job *j)
 {
+	leave_folder(j);
 	if (j->fd < 0)
 		return;
 	if (j->checked && !j->cached)

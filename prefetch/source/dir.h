@@ -3,7 +3,7 @@
  * A job is one running fetch as a step machine: dir_step() says which system call comes next,
  * the driver makes it, in whatever way it can, and hands in the result.
  *
- *     OPEN → STAT → READ … → STAT → END      the second STAT: still the same version?
+ *     OPEN … → STAT → READ … → STAT → END    the second STAT: still the same version?
  *
  * Page cache: the bytes are pushed into the cache of our own mount, so the source's pages are
  * a second copy and are dropped after the read, unless some were there before: then somebody
@@ -32,6 +32,8 @@ struct dir_job {
 	bool checked, cached;
 	unsigned again;                /* calls that were to be repeated */
 	struct buf path, bytes;
+	int folder;                    /* on the way, if the path is too long for one call; -1 */
+	char *rest;                    /* of the path, from there or from the root */
 	size_t len;
 	uint64_t offset;
 	struct open_how how;
@@ -61,6 +63,11 @@ struct dir {
 	unsigned thread_count;
 	struct ring *ring;
 };
+
+static inline int dir_from(const struct dir_job *j)
+{
+	return j->folder < 0 ? j->dir->root : j->folder;
+}
 
 /* The source itself; its jobs are apart, since those that hang outlive it. */
 struct dir_source {

@@ -12,25 +12,24 @@ static int result_of(long r)
 	return r < 0 ? -errno : (int)r;
 }
 
-static int open_below(struct dir *d, struct dir_job *j)
+static int open_below(struct dir_job *j)
 {
-	const char *path = (char *)j->path.at;
-	int r = result_of(syscall(SYS_openat2, d->root, path, &j->how, sizeof(j->how)));
+	int r = result_of(syscall(SYS_openat2, dir_from(j), j->rest, &j->how, sizeof(j->how)));
 
 	/* Before Linux 5.6.  A link on the way is not noticed then, but what it leads to is
 	 * another inode than the manifest's. */
 	if (r == -ENOSYS)
-		r = result_of(openat(d->root, path, (int)j->how.flags));
+		r = result_of(openat(dir_from(j), j->rest, (int)j->how.flags));
 	return r;
 }
 
-static int make_call(struct dir *d, struct dir_job *j)
+static int make_call(struct dir_job *j)
 {
 	size_t got = j->bytes.len;
 
 	switch (j->want) {
 	case DIR_OPEN:
-		return open_below(d, j);
+		return open_below(j);
 	case DIR_STAT:
 		return dir_fstat(j);
 	case DIR_READ:
@@ -60,7 +59,7 @@ static void *run(void *arg)
 
 	while ((j = wait_job(d))) {
 		while (j->want != DIR_END)
-			dir_step(j, make_call(d, j));
+			dir_step(j, make_call(j));
 		dir_finish(j);
 	}
 	return NULL;

@@ -9,7 +9,7 @@
 static void start_call(struct dir *d, struct dir_job *j)
 {
 	if (j->want == DIR_OPEN)
-		ring_openat2(d->ring, d->root, (char *)j->path.at, &j->how, j);
+		ring_openat2(d->ring, dir_from(j), j->rest, &j->how, j);
 	else if (j->want == DIR_STAT)
 		ring_fstat(d->ring, j->fd, &j->now, j);
 	else

@@ -1,12 +1,27 @@
 #!/bin/bash
-# Rewinding a folder shows the same list again; a mapped file survives a listing of its folder.
+# Rewinding a folder shows the same list again; a mapped file survives a listing of its folder; a
+# path may be longer than one call can name.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
 mkdir -p "$src/d" "$mnt"
 for i in $(seq 2500); do echo "$i" > "$src/d/file-$i"; done
 head -c 300000 /dev/urandom > "$src/d/mapped"
+cat > "$work/deep.py" <<'P'
+import os, sys
+
+fd = os.open(sys.argv[2], os.O_RDONLY)
+for _ in range(45):
+    if sys.argv[1] == "make":
+        os.mkdir("x" * 200, dir_fd=fd)
+    fd = os.open("x" * 200, os.O_RDONLY, dir_fd=fd)
+if sys.argv[1] == "make":
+    os.write(os.open("f", os.O_WRONLY | os.O_CREAT, dir_fd=fd), b"deep")
+assert os.read(os.open("f", os.O_RDONLY, dir_fd=fd), 9) == b"deep"
+P
+python3 "$work/deep.py" make "$src"
 mount_dlfs "$src" "$mnt"
+python3 "$work/deep.py" read "$mnt" || fail "the bytes at the end of a long path"
 python3 - "$src/d" "$mnt/d" <<'P'
 import ctypes, mmap, os, sys
 
