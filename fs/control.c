@@ -228,8 +228,7 @@ int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manife
 		return -ENOTDIR;
 	if (i >= FILES)
 		return 0;
-	ret->name = files[i].name;
-	ret->cookie = NODE_FILES + i + 1;
+	*ret = (struct manifest_dirent){ .name = files[i].name, .cookie = NODE_FILES + i + 1 };
 	fill(s->control, i + 1, NULL, &ret->attr);
 	return 1;
 }

@@ -73,7 +73,8 @@ static int add_entries(struct listing_reply *l, fuse_ino_t ino, off_t off)
 	for (;;) {
 		r = control_is(ino) ? control_next(l->s, ino, cookie, &d)
 				    : manifest_next(l->s->manifest, ino, cookie, &d);
-		if (r <= 0 || !add(l, d.name, &d.attr, (off_t)d.cookie, true))
+		/* What is old is not handed out for good: the kernel was told to forget it. */
+		if (r <= 0 || !add(l, d.name, &d.attr, (off_t)d.cookie, !d.old))
 			return r;
 		cookie = d.cookie;
 	}

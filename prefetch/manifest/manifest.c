@@ -228,11 +228,13 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t place,
 			struct manifest_dirent *ret)
 {
-	uint32_t entry = entry_in(m, &m->listings[listing], place);
+	const struct listing *l = &m->listings[listing];
+	uint32_t entry = entry_in(m, l, place);
 
 	*ret = (struct manifest_dirent){
 		.name = name_of(m, &m->entries[entry]),
 		.cookie = ((uint64_t)listing + 1) << 32 | (place + 1),
+		.old = listing != current_listing(m, l->folder),
 		.attr = attr_of_child(m, entry),
 	};
 }

@@ -87,6 +87,7 @@ int manifest_attr(const struct manifest *m, node_id node, struct attr *ret) DL_M
 struct manifest_dirent {
 	const char *name;              /* the manifest's; valid as long as it is */
 	uint64_t cookie;
+	bool old;                      /* the folder has a newer listing */
 	struct attr attr;
 };
 int manifest_next(struct manifest *m, node_id folder, uint64_t cookie,

@@ -4,8 +4,8 @@
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
-mkdir -p "$src/d" "$mnt"
-for i in $(seq 2500); do echo "$i" > "$src/d/file-$i"; done
+mkdir -p "$src/d" "$src/e" "$mnt"
+for i in $(seq 2500); do echo "$i" > "$src/d/file-$i"; echo "$i" > "$src/e/$i"; done
 head -c 300000 /dev/urandom > "$src/d/mapped"
 cat > "$work/deep.py" <<'P'
 import os, sys
@@ -54,3 +54,22 @@ print(len(first), "names, twice")
 P
 for _ in 1 2 3; do ls "$mnt/d" | wc -l; done | sort -u > "$work/counts"
 [ "$(cat "$work/counts")" = 2501 ] || fail "ls: $(cat "$work/counts")"
+
+# A listing that goes on after a refresh brings no old file back.
+python3 - "$src/e" "$mnt" "$DLFS" <<'P'
+import ctypes, subprocess, sys
+
+src, mnt, dlfs = sys.argv[1:]
+libc = ctypes.CDLL(None, use_errno=True)
+libc.opendir.restype = libc.readdir.restype = ctypes.c_void_p
+libc.readdir.argtypes = [ctypes.c_void_p]
+d = libc.opendir((mnt + "/e").encode())
+assert libc.readdir(d)
+with open(src + "/999", "a") as f:
+    f.write("more")
+subprocess.check_call([dlfs, "refresh", mnt])
+while libc.readdir(d):
+    pass
+with open(mnt + "/e/999", "rb") as f:
+    assert f.read() == b"999\nmore", "the old file is back"
+P
