@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define FEWEST 64u                      /* opens of an epoch that is worth it */
+#define FEWEST 64u                      /* opens of an epoch that is worth it, ... */
+#define FEWEST_SHARE 2u                 /* ... and this part of the list */
 #define BEGINNING 32u                   /* opens by one of which the next epoch is known */
 
 static uint32_t count_of(const struct replay *r)
@@ -23,6 +24,11 @@ static bool at_beginning(const struct replay *r, uint32_t index)
 		if (at[i] == index)
 			return true;
 	return false;
+}
+
+static bool is_enough(const struct replay *r)
+{
+	return count_of(r) >= DL_MAX(list_count(r->list) / FEWEST_SHARE, FEWEST);
 }
 
 static struct sequence *sequence_of(const struct replay *r)
@@ -57,11 +63,11 @@ struct sequence *replay_open(struct replay *r, struct list *list, uint32_t index
 	if (r->list && r->list != list)
 		return NULL;
 	if (r->list && is_seen(r, index)) {
-		bool ended = count_of(r) >= FEWEST && at_beginning(r, index);
+		bool first = at_beginning(r, index);
 
-		if (!ended && ++r->again <= count_of(r) + FEWEST)
+		if (!first && ++r->again <= count_of(r) + FEWEST)
 			return NULL;
-		if (ended)
+		if (first && is_enough(r))
 			epoch = sequence_of(r);
 		replay_fini(r);
 	}

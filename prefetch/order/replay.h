@@ -1,8 +1,9 @@
 /* Writes down the order of an epoch that nothing explains, for a program that reads every epoch in
  * the same one (a list that was shuffled once, a seed that is set anew each time).
  *
- * An epoch ends where one of its first files is opened again.  Files that come again elsewhere
- * are passed over; when there are more of these than others it was no epoch.
+ * An epoch ends where one of its first files is opened again, after half of the list at least.
+ * Files that come again elsewhere are passed over; when there are more of these than others, or
+ * the first come again early, it was no epoch.
  *
  * 4 bytes a sample and a bit.  One owner.
  */
