@@ -32,7 +32,7 @@ expect_fail setfattr -n user.dlfs.order -v nonsense "$mnt"
 [ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = none ] || fail "a bad spec changed the order"
 expect_fail setfattr -n user.dlfs.unknown -v 1 "$mnt"
 expect_fail "$DLFS" order "$mnt" --epoch one
-grep -q 'whole number, not "one"' "$work/.out" || fail "a wrong epoch: $(cat "$work/.out")"
+grep -q 'takes a number.*not "one"' "$work/.out" || fail "a wrong epoch: $(cat "$work/.out")"
 : > "$work/empty"
 expect_fail "$DLFS" order "$mnt" "list:$work/empty"
 grep -q '^dlfs: the list has no entries' "$work/.out" || fail "an empty list: $(cat "$work/.out")"
