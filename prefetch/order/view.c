@@ -34,6 +34,30 @@ const struct course *tracker_main(const struct tracker *t)
 	return t->job_count ? &t->jobs[0]->course : NULL;
 }
 
+/* Its batch is over: what comes next was opened by another worker, or there is nothing more. */
+static bool is_over(const struct follow *f, uint32_t tail)
+{
+	uint32_t next = tail + f->course.sequence->step;
+
+	return next >= f->course.sequence->length || f->opened[next / 64] >> (next % 64) & 1;
+}
+
+/* Each stream of opens that went on lately is one worker in its batch. */
+static int describe_streams(const struct follow *f, struct buf *ret)
+{
+	const struct score *s = &f->score;
+	bool any = false;
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < s->lanes && s->opens - s->moved[i] < FOLLOW_WINDOW; i++) {
+		if (s->runs[i] == 0 || is_over(f, s->tails[i]))
+			continue;
+		r = buf_printf(ret, any ? ", %u" : "; readers at %u", s->tails[i]);
+		any = true;
+	}
+	return r < 0 ? r : buf_printf(ret, "\n");
+}
+
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
 	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
@@ -46,9 +70,11 @@ int tracker_describe(const struct tracker *t, struct buf *ret)
 		r = order_describe(&t->spec, &f->rule, ret);
 		if (r == 0)
 			r = buf_printf(ret, "; epoch %llu, position %u of %u, %u of the last %u "
-				       "opens went on where one had been\n",
+				       "opens went on where one had been",
 				       (unsigned long long)c->epoch, c->front, c->sequence->length,
 				       (unsigned)__builtin_popcountll(f->agreed), f->judged);
+		if (r == 0)
+			r = describe_streams(f, ret);
 	}
 	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
 		r = buf_printf(ret, "perhaps: ");
