@@ -232,6 +232,38 @@ Test(source, follows_no_link_on_the_way)
 	}
 }
 
+/* "x…/x…/…/f", with the file at its end. */
+static void make_deep(const struct place *p, struct buf *path)
+{
+	int at = open(p->folder, O_PATH | O_DIRECTORY), below;
+	char name[201];
+
+	memset(name, 'x', 200);
+	name[200] = '\0';
+	while (path->len < 9000) {
+		cr_assert(mkdirat(at, name, 0700) == 0 && buf_printf(path, "%s/", name) == 0);
+		below = openat(at, name, O_PATH | O_DIRECTORY);
+		close(at);
+		at = below;
+	}
+	below = openat(at, "f", O_WRONLY | O_CREAT, 0600);
+	cr_assert(write(below, "deep", 4) == 4 && buf_append(path, "f", 2) == 0);
+	close(below);
+	close(at);
+}
+
+Test(source, paths_may_be_longer_than_one_call_takes)
+{
+	for (size_t k = 0; k < DL_COUNT(kinds); k++) {
+		dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+		struct place p = place_new(1, kinds[k]);
+
+		make_deep(&p, &path);
+		cr_expect_eq(fetch_result(&p, (char *)path.at), 0, "%s", kinds[k]);
+		place_free(&p);
+	}
+}
+
 static size_t cached_pages(const struct place *p, const char *name)
 {
 	unsigned char pages[16];
