@@ -124,9 +124,10 @@ def shuffled_list(bench, root, name):
     return at, len(paths), sum(os.path.getsize(os.path.join(root, p)) for p in paths)
 
 
-def read_list(bench, root, listed, readers=1):
+def read_list(bench, root, listed, readers=1, passes=1):
     """Nanoseconds for the files of a list; checks that none was left out or short."""
-    files, size, ns = map(int, run(bench.reader, root, listed, str(readers)).split())
+    words = map(str, (readers, passes))
+    files, size, ns = map(int, run(bench.reader, root, listed, *words).split())
     return files, size, ns
 
 

@@ -1,6 +1,7 @@
-/* bench-read ROOT LIST READERS: open, fstat, read to the end and close each file of LIST (paths
- * below ROOT, one a line), as a training program does.  READERS processes share the list; the
- * time is from the first start to the last end.  Prints "files bytes nanoseconds".
+/* bench-read ROOT LIST READERS [PASSES]: open, fstat, read to the end and close each file of LIST
+ * (paths below ROOT, one a line), as a training program does.  READERS processes share the list,
+ * and go through it PASSES times; the time is from the first start to the last end.  Prints "files
+ * bytes nanoseconds".
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -76,8 +77,8 @@ static uint64_t read_one(const char *path, char *buffer)
 	return got;
 }
 
-static void read_share(char **paths, size_t count, unsigned first, unsigned step, int start,
-		       struct share *ret)
+static void read_share(char **paths, size_t count, unsigned passes, unsigned first, unsigned step,
+		       int start, struct share *ret)
 {
 	char *buffer = malloc(BUFFER), go;
 
@@ -87,8 +88,8 @@ static void read_share(char **paths, size_t count, unsigned first, unsigned step
 	if (read(start, &go, 1) != 1)
 		give_up("start");
 	ret->begin = now();
-	for (size_t i = first; i < count; i += step) {
-		ret->bytes += read_one(paths[i], buffer);
+	for (size_t i = first; i < count * passes; i += step) {
+		ret->bytes += read_one(paths[i % count], buffer);
 		ret->files++;
 	}
 	ret->end = now();
@@ -111,14 +112,15 @@ static void print_sum(const struct share *shares, unsigned readers)
 
 int main(int argc, char **argv)
 {
-	unsigned readers = argc == 4 ? (unsigned)atoi(argv[3]) : 0;
+	unsigned readers = argc == 4 || argc == 5 ? (unsigned)atoi(argv[3]) : 0;
+	unsigned passes = argc == 5 ? (unsigned)atoi(argv[4]) : 1;
 	struct share *shares;
 	int start[2], status;
 	size_t count;
 	char **paths;
 
 	if (readers == 0 || readers > 1024) {
-		fprintf(stderr, "usage: bench-read ROOT LIST READERS\n");
+		fprintf(stderr, "usage: bench-read ROOT LIST READERS [PASSES]\n");
 		return 2;
 	}
 	paths = read_list(argv[1], argv[2], &count);
@@ -132,7 +134,7 @@ int main(int argc, char **argv)
 		if (pid < 0)
 			give_up("fork");
 		if (pid == 0)
-			read_share(paths, count, i, readers, start[0], &shares[i]);
+			read_share(paths, count, passes, i, readers, start[0], &shares[i]);
 	}
 	for (unsigned i = 0; i < readers; i++)
 		if (write(start[1], "g", 1) != 1)
