@@ -1,13 +1,12 @@
 /* A fact for each open, from the best of what the machine allows.
  *
- *     fanotify  a mark on the mount's filesystem: every open, with its pid; CAP_SYS_ADMIN
+ *     fanotify  a mark on each folder, or on the file system: with pid; CAP_SYS_ADMIN
  *     inotify   a watch on each folder: every open, no pid
  *     open      the OPEN request itself: pid, one round trip an open
  *     off       nothing but late reads
  *
  * A watcher never blocks a reader: its queue overflows instead, which is a fact as well.
- * Opens by dlfs itself (its pid and its threads) are left out.  The node of a fanotify event
- * comes from name_to_handle_at() on its descriptor, which asks nobody.
+ * Opens by dlfs itself (its pid and its threads) are left out.
  */
 #pragma once
 #include "fs/serve.h"

@@ -1,31 +1,21 @@
 /* inotify: a watch on each folder of the mount reports the name that was opened; no privilege, no
  * pid.  Our own opens look like any other, so they are announced before and left out. */
-#include <fcntl.h>
-#include <poll.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 
 #include "base/lock.h"
-#include "base/log.h"
-#include "fs/watch.h"
+#include "fs/watch_folders.h"
 
 #define OWN_OPENS 256                  /* of us that may not have been reported yet */
 
 struct ino {
 	struct watch *watch;
-	int fd, news;                  /* news: an eventfd; folders to add, or the end */
-	pthread_t thread;
+	struct folders *folders;
+	int fd;
 	/* the thread's alone: */
 	node_id *folder_of;            /* by watch descriptor */
 	size_t folder_count;
-	node_id next;                  /* folders below have a watch */
-	bool complained;
 	/* shared: */
-	_Atomic bool stopping;
-	_Atomic node_id known;         /* the highest folder there is */
 	struct dl_lock lock;
 	sample_id own[OWN_OPENS];
 	size_t own_count;
@@ -49,36 +39,12 @@ static int remember(struct ino *n, int wd, node_id folder)
 	return 0;
 }
 
-/* The path leads through the mount; a folder that is gone meanwhile needs no watch. */
-static int add_watch(struct ino *n, node_id folder)
+static int mark(void *own, const char *path, node_id folder)
 {
-	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	struct serve *s = n->watch->serve;
-	int r = buf_printf(&path, "%s/", s->options->mountpoint), wd;
+	struct ino *n = own;
+	int wd = inotify_add_watch(n->fd, path, IN_OPEN | IN_ONLYDIR | IN_DONT_FOLLOW);
 
-	if (r == 0)
-		r = manifest_path(s->manifest, folder, &path);
-	if (r == 0)
-		r = buf_append(&path, "", 1);
-	if (r < 0)
-		return r;
-	wd = inotify_add_watch(n->fd, (char *)path.at, IN_OPEN | IN_ONLYDIR | IN_DONT_FOLLOW);
-	if (wd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -errno;
-	return remember(n, wd, folder);
-}
-
-static void add_news(struct ino *n)
-{
-	while (n->next <= n->known && !n->stopping) {
-		int r = add_watch(n, n->next++);
-
-		if (r == -ENOSPC && !n->complained) {
-			log_warning("no inotify watch is left: opens in some folders are not seen; "
-				    "raise sysctl fs.inotify.max_user_watches");
-			n->complained = true;
-		}
-	}
+	return wd < 0 ? -errno : remember(n, wd, folder);
 }
 
 /* The others stay in their order, oldest first. */
@@ -116,9 +82,10 @@ static void take(struct ino *n, const struct inotify_event *e)
 		watch_opened(s, a.node, 0);
 }
 
-static void take_all(struct ino *n)
+static void take_all(void *own)
 {
 	_Alignas(struct inotify_event) char events[65536];
+	struct ino *n = own;
 	ssize_t len;
 
 	while ((len = read(n->fd, events, sizeof(events))) > 0) {
@@ -131,38 +98,18 @@ static void take_all(struct ino *n)
 	}
 }
 
-static void *ino_main(void *arg)
-{
-	struct ino *n = arg;
-	struct pollfd waits[] = {
-		{ .fd = n->fd, .events = POLLIN },
-		{ .fd = n->news, .events = POLLIN },
-	};
-	eventfd_t count;
-
-	while (!n->stopping && (poll(waits, 2, -1) >= 0 || errno == EINTR)) {
-		if (waits[1].revents && eventfd_read(n->news, &count) == 0)
-			add_news(n);
-		if (waits[0].revents) {
-			watch_gather();
-			take_all(n);
-		}
-	}
-	return NULL;
-}
+static const struct folders_ops by_folder = { .mark = mark, .take_all = take_all };
 
 static void ino_free(struct ino *n)
 {
+	folders_free(n->folders);
 	if (n->fd >= 0)
 		close(n->fd);
-	if (n->news >= 0)
-		close(n->news);
 	dl_lock_fini(&n->lock);
 	free(n->folder_of);
 	free(n);
 }
 
-/* The root's watch tells at once whether any can be had. */
 static int start(struct watch *w)
 {
 	struct ino *n = calloc(1, sizeof(*n));
@@ -172,12 +119,8 @@ static int start(struct watch *w)
 		return -ENOMEM;
 	dl_lock_init(&n->lock);
 	n->watch = w;
-	n->next = n->known = NODE_ROOT;
 	n->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	n->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = n->fd < 0 || n->news < 0 ? -errno : add_watch(n, n->next++);
-	if (r == 0)
-		r = -pthread_create(&n->thread, NULL, ino_main, n);
+	r = n->fd < 0 ? -errno : folders_start(w, &by_folder, n, n->fd, &n->folders);
 	if (r < 0) {
 		ino_free(n);
 		return r;
@@ -186,17 +129,11 @@ static int start(struct watch *w)
 	return 0;
 }
 
-/* Folders are numbered as they are found: the highest number says it all. */
 static void folder(struct watch *w, node_id node)
 {
 	struct ino *n = w->own;
-	node_id known = n->known;
 
-	while (node > known)
-		if (atomic_compare_exchange_weak(&n->known, &known, node)) {
-			eventfd_write(n->news, 1);
-			return;
-		}
+	folders_known(n->folders, node);
 }
 
 static void own_open(struct watch *w, sample_id id)
@@ -204,7 +141,7 @@ static void own_open(struct watch *w, sample_id id)
 	struct ino *n = w->own;
 
 	DL_HOLD(&n->lock);
-	if (n->own_count == OWN_OPENS)         /* the oldest was reported, or never will be */
+	if (n->own_count == OWN_OPENS)         /* it was reported, or never will be */
 		drop_own(n, 0);
 	n->own[n->own_count++] = id;
 }
@@ -213,9 +150,7 @@ static void stop(struct watch *w)
 {
 	struct ino *n = w->own;
 
-	n->stopping = true;
-	eventfd_write(n->news, 1);
-	pthread_join(n->thread, NULL);
+	folders_stop(n->folders);
 }
 
 static void free_own(struct watch *w)

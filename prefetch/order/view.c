@@ -49,8 +49,9 @@ static int describe_streams(const struct follow *f, struct buf *ret)
 	bool any = false;
 	int r = 0;
 
-	for (unsigned i = 0; r == 0 && i < s->lanes && s->opens - s->moved[i] < FOLLOW_WINDOW; i++) {
-		if (s->runs[i] == 0 || is_over(f, s->tails[i]))
+	for (unsigned i = 0; r == 0 && i < s->lanes; i++) {
+		if (s->opens - s->moved[i] >= FOLLOW_WINDOW || s->runs[i] == 0 ||
+		    is_over(f, s->tails[i]))
 			continue;
 		r = buf_printf(ret, any ? ", %u" : "; readers at %u", s->tails[i]);
 		any = true;
