@@ -253,12 +253,13 @@ static bool take_forecast(struct finder *f, uint64_t *ret_turn)
 	return false;
 }
 
-static void foretell(struct finder *f)
+/* true: there may be news that was not waited for. */
+static bool foretell(struct finder *f)
 {
 	uint64_t turn;
 
 	if (!take_forecast(f, &turn))
-		return;
+		return false;
 	let_all_work(f, work_on_forecast);
 	while (f->busy > 0)
 		wait_news(f, 0);
@@ -266,9 +267,10 @@ static void foretell(struct finder *f)
 		f->forecast.known = f->forecast.found;
 		f->options.foretold(f->options.context, &f->forecast);
 	} else if (f->forecast.stop) {
-		return;
+		return true;
 	}
 	f->foretold = turn;
+	return true;
 }
 
 static void *finder_main(void *arg)
@@ -281,8 +283,8 @@ static void *finder_main(void *arg)
 		save_lessons(f);
 		look(f);
 		if (!take_work(f)) {
-			foretell(f);
-			wait_news(f, 0);
+			if (!foretell(f))
+				wait_news(f, 0);
 			continue;
 		}
 		search_with_all(f);

@@ -7,9 +7,9 @@
 
 #define LOOK (60 * CLOCK_MS)            /* /proc/stat counts in 10 ms */
 #define WORK (500 * CLOCK_MS)           /* between two looks */
-#define REST_LEAST CLOCK_S
+#define REST_LEAST (CLOCK_S / 2)
 #define REST_MOST (10 * CLOCK_S)
-#define REST_PER_WORK 100u
+#define REST_PER_WORK 50u
 
 /* Of all processors since the machine started, in ns; 0: it cannot be seen. */
 static uint64_t idle_time(void)

@@ -2,7 +2,7 @@
  *
  * SCHED_IDLE holds inside a scheduling group only, and a session (autogroup), a service or a
  * container is one: it has its share of the processors whatever its threads' priorities.  So a
- * thread looks, while it rests, whether processors stay idle; if not, it rests a hundred times as
+ * thread looks, while it rests, whether processors stay idle; if not, it rests fifty times as
  * long as it works.
  *
  * One a thread; zero at first.
