@@ -35,6 +35,7 @@ struct finder {
 	uint32_t epoch;                /* the most samples that a list has */
 	uint64_t tried;                /* the turn of the evidence that was searched last */
 	enum evidence_stage stage;     /* ... and when */
+	uint64_t compared;             /* the turn whose early evidence was compared with the full */
 	unsigned fruitless;            /* searches in a row */
 	uint64_t rest_until;
 	bool searching;
@@ -193,10 +194,12 @@ static void conclude(struct finder *f, bool fruit)
 	DL_HOLD(&f->lock);
 	f->searching = false;
 	f->evidence.held = false;
-	if (fruit)
+	if (fruit) {
 		f->fruitless = 0;
-	else if (f->evidence.turn == f->tried && f->stage == EVIDENCE_FULL)
+		f->stage = EVIDENCE_FULL;      /* more of it changes nothing */
+	} else if (f->evidence.turn == f->tried && f->stage == EVIDENCE_FULL) {
 		f->fruitless++;
+	}
 	if (f->fruitless >= FRUITLESS_MAX)
 		f->rest_until = clock_now() + (PAUSE_NS << DL_MIN(f->fruitless - FRUITLESS_MAX,
 								   PAUSE_DOUBLINGS));
@@ -355,11 +358,10 @@ static bool began_wrong(struct finder *f)
 	if (!f->searching || f->stage != EVIDENCE_EARLY ||
 	    evidence_stage(&f->evidence) != EVIDENCE_FULL)
 		return false;
-	f->stage = EVIDENCE_FULL;
-	if (evidence_same_start(&f->search.evidence, &f->evidence))
+	if (f->compared == f->evidence.turn)
 		return false;
-	f->stage = EVIDENCE_NONE;
-	return true;
+	f->compared = f->evidence.turn;
+	return !evidence_same_start(&f->search.evidence, &f->evidence);
 }
 
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)

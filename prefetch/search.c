@@ -57,15 +57,24 @@ static float explains(const struct evidence *e, const struct found *f, uint32_t 
 
 static void keep(struct search *s, struct maybe m)
 {
+	struct maybe *worst = s->maybes;
+
 	DL_HOLD(&s->lock);
-	if (s->maybe_count < SEARCH_MAYBES)
+	if (s->maybe_count < SEARCH_MAYBES) {
 		s->maybes[s->maybe_count++] = m;
+		return;
+	}
+	for (size_t i = 1; i < SEARCH_MAYBES; i++)
+		if (s->maybes[i].bits < worst->bits)
+			worst = &s->maybes[i];
+	if (worst->bits < m.bits)
+		*worst = m;
 }
 
 /* One of these worlds, if it explains the opens; of several the one that does so best. */
 static void consider(struct search *s, struct found f, uint32_t from, uint32_t to)
 {
-	struct maybe m = { f, from, to };
+	struct maybe m = { f, from, to, 0.0f };
 	struct evidence evidence;
 	float most = 0.0f;
 
@@ -79,6 +88,7 @@ static void consider(struct search *s, struct found f, uint32_t from, uint32_t t
 		most = bits;
 		f.world = world > 1 ? world : 0;
 	}
+	m.bits = most;
 	if (most >= PROMISING && most < PROVEN)
 		keep(s, m);
 	if (most < PROVEN || atomic_exchange(&s->claimed, true))

@@ -44,8 +44,8 @@ struct search {
 	struct found found;
 
 	struct dl_lock lock;                   /* guards the next */
-	struct maybe { struct found found; uint32_t from, to; } maybes[SEARCH_MAYBES];
-	size_t maybe_count;                    /* need more evidence */
+	struct maybe { struct found found; uint32_t from, to; float bits; } maybes[SEARCH_MAYBES];
+	size_t maybe_count;                    /* need more evidence; the best there were */
 };
 
 /* With evidence, latest and context set, and the rest zero. */
