@@ -11,7 +11,7 @@ import tempfile
 import torch
 from torch.utils.data.distributed import DistributedSampler
 
-from rig import (SEARCH, believes, early_seed, epoch, epoch_of, expect, folder_of, loader_of,
+from rig import (OBSERVE, SEARCH, believes, early_seed, epoch, epoch_of, expect, folder_of, loader_of,
                  make_images, mounted, patient_epoch, relative, wait_for, workplace)
 
 FILES = 2000
@@ -29,7 +29,10 @@ def check(mount, read, what, number=0):
 
 
 def unseeded(source):
-    """Each epoch's seed is drawn anew: the second one is a search of its own."""
+    """Each epoch's seed is drawn anew: the second one is a search of its own.  Without pids each of
+    the first opens may begin the order, which takes a multiple: an early seed must do there."""
+    if OBSERVE == "inotify":
+        torch.manual_seed(early_seed(1, 2**26))
     with mounted(source, OPTIONS) as mount:
         data = folder_of(mount)
         loader = loader_of(data, workers=2, shuffle=True)
