@@ -239,9 +239,9 @@ static int refresh(struct serve *s)
 		return r;
 	if (!notify_drain(s->notify, clock_now() + DRAIN_NS))
 		log_warning("the kernel takes long to forget what changed");
+	s->options->shared->checked = true;
 	if (r > 0) {
-		engine_scanned(s->engine);
-		survey_order(s);
+		survey_known(s);
 		survey_save(s);
 	}
 	return r;

@@ -16,6 +16,7 @@ static void look(struct serve *s, struct report *ret)
 		.uptime_ns = clock_now() - control_started(s->control),
 	};
 	engine_report(s->engine, &ret->engine);
+	tier_report(s);
 }
 
 int report_json(struct serve *s, struct buf *ret)

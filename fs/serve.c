@@ -167,10 +167,14 @@ static int start_engine(struct serve *s)
 	struct engine_options o = {
 		.manifest = s->manifest, .sink = push_sink(s->push), .stats = s->stats,
 		.lessons_file = s->options->lessons_file,
-		.memory = s->options->memory, .chunk = c->chunk, .lead = (uint32_t)c->lead,
-		.stale = survey_stale, .context = s,
+		.memory = s->options->memory - s->tier.queue, .chunk = c->chunk,
+		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
 	};
-	int r = source_open(s->manifest, c->source_layers, &o.source);
+	struct source_options source = {
+		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,
+		.current = &s->options->shared->checked,
+	};
+	int r = source_open(&source, &o.source);
 
 	if (r < 0)
 		return r;
@@ -182,8 +186,10 @@ static int start_engine(struct serve *s)
 
 static int start_parts(struct serve *s)
 {
-	int r = push_start(s, PUSH_THREADS, &s->push);
+	int r = tier_open(s);
 
+	if (r == 0)
+		r = push_start(s, PUSH_THREADS, &s->push);
 	if (r == 0)
 		r = start_engine(s);
 	if (r == 0)
@@ -208,6 +214,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	announce_stop(s->announce);
 	if (s->engine)
 		engine_stop(s->engine);
+	tier_close(s);
 	push_stop(s->push);
 	watch_free(s->watch);
 	control_stop(s->control);

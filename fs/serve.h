@@ -17,6 +17,7 @@
 #pragma once
 #include "config/config.h"
 #include "fs/shared.h"
+#include "fs/tier.h"
 #include "prefetch/engine.h"
 
 struct fuse_session;
@@ -39,6 +40,7 @@ struct serve {
 	struct manifest *manifest;
 	struct stats *stats;
 	struct fuse_session *session;
+	struct tier tier;
 	struct engine *engine;
 	struct push *push;
 	struct announce *announce;

@@ -13,6 +13,8 @@ struct shared {
 	struct stats stats;                    /* server: counters */
 	_Atomic int server_pid;                /* supervisor */
 	_Atomic bool answering;                /* server: INIT was answered */
+	_Atomic bool checked;                  /* server: the manifest was compared with the source,
+	                                        * or shall not be */
 	_Atomic uint32_t init_len;             /* server: the kernel's INIT, for the next one */
 	uint8_t init[SHARED_INIT_MAX];
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */

@@ -60,8 +60,16 @@ void survey_save(struct serve *s)
 			    strerror(-r));
 }
 
+void survey_known(struct serve *s)
+{
+	tier_dataset(s);
+	engine_scanned(s->engine);
+	survey_order(s);
+}
+
 static void run_survey(struct errand *e, struct serve *s)
 {
+	_Atomic bool *checked = &s->options->shared->checked;
 	bool saved;
 	int r = know_source(s, &saved);
 
@@ -71,13 +79,13 @@ static void run_survey(struct errand *e, struct serve *s)
 			log_error("the dataset could not be read: %s", strerror(-r));
 		return;
 	}
-	engine_scanned(s->engine);
+	if (!saved || s->options->config->verify == VERIFY_NEVER)
+		*checked = true;
 	watch_all_folders(s);
-	survey_order(s);
+	survey_known(s);
 	if (!saved)
 		survey_save(s);
-	else if (s->options->config->verify != VERIFY_NEVER && !s->options->replacement &&
-		 command_refresh(s) < 0)
+	else if (!*checked && command_refresh(s) < 0)
 		log_warning("the saved manifest is not checked");
 }
 
@@ -115,8 +123,7 @@ static void run_stale(struct errand *errand, struct serve *s)
 		changed = manifest_refresh_folder(s->manifest, folder, notify_change(s->notify));
 	if (changed > 0) {
 		notify_drain(s->notify, clock_now() + DRAIN_NS);
-		engine_scanned(s->engine);
-		survey_order(s);
+		survey_known(s);
 	}
 	free(e);
 }

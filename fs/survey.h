@@ -8,6 +8,8 @@
 void survey_load(struct serve *s);
 /* Post what a server does first. */
 int survey_begin(struct serve *s) DL_MUST_CHECK;
+/* The manifest is complete, or another one than before: whom it concerns is told. */
+void survey_known(struct serve *s);
 /* Follow the order that was told last (or configured) over the dataset as it is now. */
 void survey_order(struct serve *s);
 /* Keep the manifest for the next mount; a failure is only logged. */

@@ -27,7 +27,7 @@ static void on_done(struct fetch *f)
 		if (j->late)
 			late_release(e, f->len);
 	} else {
-		stats_add(&s->bytes_fetched, f->len);
+		stats_add(&s->bytes_fetched, f->kept ? 0 : f->len);
 		/* A reader may have read it to its end before store_commit() returns. */
 		if (j->late)
 			tell(e, (struct fact){ .kind = FACT_HELD, .id = f->id,

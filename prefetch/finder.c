@@ -35,7 +35,7 @@ struct finder {
 	uint32_t epoch;                /* the most samples that a list has */
 	uint64_t tried;                /* the turn of the evidence that was searched last */
 	enum evidence_stage stage;     /* ... and when */
-	uint64_t compared;             /* the turn whose early evidence was compared with the full */
+	uint64_t compared;             /* the turn whose early evidence was compared with all */
 	unsigned fruitless;            /* searches in a row */
 	uint64_t rest_until;
 	bool searching;

@@ -11,7 +11,8 @@ struct command {
 	const char *help;              /* the options, a line each; may be "" */
 	int (*run)(int argc, char **argv);
 };
-extern const struct command cmd_mount, cmd_umount, cmd_stats, cmd_order, cmd_refresh, cmd_doctor;
+extern const struct command cmd_mount, cmd_umount, cmd_stats, cmd_order, cmd_refresh,
+	cmd_verify, cmd_doctor;
 /* What mount(8) calls as mount.dlfs or mount.fuse.dlfs; argv[0] is the program's name. */
 int cmd_mount_helper(int argc, char **argv);
 

@@ -144,6 +144,61 @@ static int resolve_list(struct request *q)
 	return take_place(q, "order", (char *)spec.at);
 }
 
+/* Of a folder that need not be there yet: its real path.  -ENOENT: that above it is not there. */
+static int resolve_new(const char *path, char **ret)
+{
+	dl_cleanup(dl_freep) char *above = strdup(path), *real = realpath(path, NULL);
+	char *slash;
+
+	if (real || errno != ENOENT) {
+		*ret = DL_TAKE(real);
+		return *ret ? 0 : -errno;
+	}
+	if (!above)
+		return -ENOMEM;
+	while ((slash = strrchr(above, '/')) && slash > above && !slash[1])
+		*slash = '\0';
+	if (slash)
+		*slash = '\0';
+	real = realpath(!slash ? "." : *above ? above : "/", NULL);
+	if (!real)
+		return -errno;
+	return asprintf(ret, "%s/%s", strcmp(real, "/") == 0 ? "" : real,
+			slash ? slash + 1 : above) < 0 ? -ENOMEM : 0;
+}
+
+static bool is_inside(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	return strncmp(path, folder, len) == 0 &&
+	       (path[len] == '/' || !path[len] || folder[len - 1] == '/');
+}
+
+static int check_store(struct request *q)
+{
+	const struct config *c = q->config;
+	dl_cleanup(dl_freep) char *real = NULL;
+	struct stat st;
+	int r;
+
+	if (!*c->store_path)
+		return 0;
+	r = resolve_new(c->store_path, &real);
+	if (r == -ENOENT)
+		return cli_fail(CLI_MOUNT_FAILED, "the folder above the store %s is not there; "
+				"make it: mkdir -p %s", c->store_path, c->store_path);
+	if (r < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s cannot be used: %s", c->store_path,
+				strerror(-r));
+	if (stat(real, &st) == 0 && !S_ISDIR(st.st_mode))
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s is a file; give a folder", real);
+	if (is_inside(real, c->source) || is_inside(real, c->mountpoint))
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s lies inside the source or the "
+				"mount point; give a folder elsewhere, on a local disk", real);
+	return take_place(q, "store.path", real);
+}
+
 static int check_source(const char *source)
 {
 	struct stat st;
@@ -174,6 +229,8 @@ static int check_places(struct request *q)
 		r = check_order(c->order);
 	if (r == 0)
 		r = resolve_list(q);
+	if (r == 0)
+		r = check_store(q);
 	if (r != 0)
 		return r;
 	if (host_check_mountpoint(c->source, c->mountpoint, c->nonempty, &q->place, text) < 0)

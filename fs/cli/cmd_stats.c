@@ -33,7 +33,26 @@ static void print_order(const struct view *v)
 		printf("epoch      not known, of %.0f samples\n", length);
 }
 
-#define ALL_LINES 11                   /* that print_all() prints, print_order()'s two included */
+static bool has_store(const struct view *v)
+{
+	return view_number(v, "store_limit") > 0;
+}
+
+static void print_store(const struct view *v)
+{
+	char a[32], b[32];
+
+	printf("store      %s of %s, %.0f files, %.0f fetches from there, %.0f bad records\n",
+	       bytes_of(v, "store_size", a), bytes_of(v, "store_limit", b),
+	       view_number(v, "store_records"), view_number(v, "store_hits"),
+	       view_number(v, "store_bad"));
+}
+
+/* What print_all() prints, print_order()'s two included. */
+static int lines_of(const struct view *v)
+{
+	return has_store(v) ? 12 : 11;
+}
 
 static void print_all(const struct view *v, const char *mountpoint)
 {
@@ -59,6 +78,8 @@ static void print_all(const struct view *v, const char *mountpoint)
 	printf("fetched    %s in %.0f fetches, %.0f failed\n",
 	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
 	       view_number(v, "fetch_errors"));
+	if (has_store(v))
+		print_store(v);
 	printf("served     %s, pushed %s\n", bytes_of(v, "bytes_served", a),
 	       bytes_of(v, "bytes_pushed", b));
 }
@@ -99,7 +120,7 @@ static int watch(const char *mountpoint)
 		if (r != CLI_OK)
 			return r;
 		if (terminal && before)        /* over the lines of a second ago */
-			printf("\033[%dA\033[J", ALL_LINES);
+			printf("\033[%dA\033[J", lines_of(before));
 		if (terminal)
 			print_all(now, mountpoint);
 		else

@@ -127,6 +127,11 @@ int manifest_root_fd(const struct manifest *m)
 	return m->root_fd;
 }
 
+const char *manifest_source(const struct manifest *m)
+{
+	return m->source;
+}
+
 uint32_t manifest_entries(const struct manifest *m)
 {
 	return atomic_load_explicit(&m->head->entries, memory_order_acquire);

@@ -71,6 +71,7 @@ void manifest_close(struct manifest *m);        /* NULL is fine; other processes
 void manifest_take_over(struct manifest *m);
 
 int manifest_root_fd(const struct manifest *m);         /* O_PATH; the manifest's */
+const char *manifest_source(const struct manifest *m);  /* the path; the manifest's */
 
 /* --- Asking --------------------------------------------------------------------------- */
 

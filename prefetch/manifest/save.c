@@ -3,10 +3,9 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <xxhash.h>
 
 #include "base/file.h"
+#include "base/sum.h"
 #include "prefetch/manifest/file.h"
 
 #define MAGIC UINT64_C(0x34303073666c6401)
@@ -17,13 +16,13 @@ struct file_head file_head_of(const struct manifest *m)
 {
 	return (struct file_head){
 		.magic = MAGIC, .root_ino = m->head->root.ino, .root_dev = m->head->root.dev,
-		.source_hash = XXH3_64bits(m->source, strlen(m->source)),
+		.source_hash = sum_of(m->source, strlen(m->source), 0),
 	};
 }
 
 uint64_t file_checksum(const void *at, size_t len)
 {
-	return XXH3_64bits(at, len);
+	return sum_of(at, len, 0);
 }
 
 static void parts_of(const struct manifest *m, struct file_head *h, struct folder *folders,
@@ -36,21 +35,6 @@ static void parts_of(const struct manifest *m, struct file_head *h, struct folde
 	part[4] = (struct iovec){ m->owners, h->owners * sizeof(struct owner) };
 	part[5] = (struct iovec){ m->places, h->places * sizeof(uint32_t) };
 	part[6] = (struct iovec){ m->names, h->names };
-}
-
-/* file_checksum() of the parts one after the other. */
-static int sum_parts(const struct iovec part[PARTS], uint64_t *ret)
-{
-	XXH3_state_t *state = XXH3_createState();
-
-	if (!state)
-		return -ENOMEM;
-	XXH3_64bits_reset(state);
-	for (size_t i = 0; i < PARTS; i++)
-		XXH3_64bits_update(state, part[i].iov_base, part[i].iov_len);
-	*ret = XXH3_64bits_digest(state);
-	XXH3_freeState(state);
-	return 0;
 }
 
 static int write_all(int fd, const void *at, size_t len)
@@ -109,7 +93,7 @@ static int write_file(struct manifest *m, int fd)
 	if (r < 0)
 		return r;
 	parts_of(m, &h, folders, part);
-	r = sum_parts(part, &h.checksum);
+	r = sum_parts(part, PARTS, &h.checksum);
 	if (r == 0)
 		r = write_all(fd, &h, UNSUMMED);
 	for (size_t i = 0; r == 0 && i < PARTS; i++)
@@ -177,7 +161,7 @@ static int read_tables(const struct manifest *m, int fd, struct file_head *h,
 	for (size_t i = 1; r == 0 && i < PARTS; i++)
 		r = read_all(fd, part[i].iov_base, part[i].iov_len);
 	if (r == 0)
-		r = sum_parts(part, &sum);
+		r = sum_parts(part, PARTS, &sum);
 	if (r < 0)
 		return r;
 	if (sum != h->checksum || read(fd, &more, 1) != 0)

@@ -4,6 +4,7 @@
 
 extern const struct source_ops source_uring, source_threads;    /* bottoms: a folder */
 extern const struct source_ops source_slow, source_fault;       /* layers */
+extern const struct source_ops source_kept;                     /* the one on top of all */
 
 /* The end of every fetch: checks what the contract promises, frees bytes of a failed one,
  * runs done().  No lock may be held. */

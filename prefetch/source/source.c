@@ -18,8 +18,8 @@ static const struct source_ops *find(const struct source_ops *const *among, size
 }
 
 /* next is taken on success only. */
-static int open_one(const struct source_ops *ops, const struct manifest *m, struct source *next,
-		    const char *args, struct source **ret)
+static int open_one(const struct source_ops *ops, const struct source_options *o,
+		    struct source *next, const char *args, struct source **ret)
 {
 	struct source *s = calloc(1, ops->size);
 	int r;
@@ -28,30 +28,32 @@ static int open_one(const struct source_ops *ops, const struct manifest *m, stru
 		return -ENOMEM;
 	s->ops = ops;
 	s->next = next;
-	s->manifest = m;
+	s->manifest = o->manifest;
 	s->args = args;
+	s->options = o;
 	r = ops->open(s);
 	if (r < 0) {
 		free(s);
 		return r;
 	}
 	s->args = NULL;
+	s->options = NULL;
 	*ret = s;
 	return 0;
 }
 
 /* io_uring is often forbidden (containers, hardened kernels) or short of locked memory. */
-static int open_any_bottom(const struct manifest *m, struct source **ret)
+static int open_any_bottom(const struct source_options *o, struct source **ret)
 {
-	int r = open_one(&source_uring, m, NULL, NULL, ret);
+	int r = open_one(&source_uring, o, NULL, NULL, ret);
 
 	if (r == -EPERM || r == -ENOSYS || r == -ENOMEM)
-		r = open_one(&source_threads, m, NULL, NULL, ret);
+		r = open_one(&source_threads, o, NULL, NULL, ret);
 	return r;
 }
 
 /* Open what `text` names, from its last layer to its first. */
-static int open_layers(const struct manifest *m, char *text, struct source **s)
+static int open_named(const struct source_options *o, char *text, struct source **s)
 {
 	for (;;) {
 		char *bar = strrchr(text, '|');
@@ -66,11 +68,11 @@ static int open_layers(const struct manifest *m, char *text, struct source **s)
 			ops = find(layers_known, DL_COUNT(layers_known), name);
 			if (!ops)
 				return -EINVAL;
-			r = *s ? 0 : open_any_bottom(m, s);
+			r = *s ? 0 : open_any_bottom(o, s);
 			if (r < 0)
 				return r;
 		}
-		r = open_one(ops, m, *s, args, s);
+		r = open_one(ops, o, *s, args, s);
 		if (r < 0)
 			return r;
 		if (!bar)
@@ -79,18 +81,23 @@ static int open_layers(const struct manifest *m, char *text, struct source **s)
 	}
 }
 
-int source_open(const struct manifest *m, const char *layers, struct source **ret)
+static int open_layers(const struct source_options *o, struct source **s)
 {
 	dl_cleanup(dl_freep) char *text = NULL;
-	struct source *s = NULL;
-	int r;
 
-	if (!layers || !*layers)
-		return open_any_bottom(m, ret);
-	text = strdup(layers);
-	if (!text)
-		return -ENOMEM;
-	r = open_layers(m, text, &s);
+	if (!o->layers || !*o->layers)
+		return open_any_bottom(o, s);
+	text = strdup(o->layers);
+	return text ? open_named(o, text, s) : -ENOMEM;
+}
+
+int source_open(const struct source_options *options, struct source **ret)
+{
+	struct source *s = NULL;
+	int r = open_layers(options, &s);
+
+	if (r == 0 && options->disk)
+		r = open_one(&source_kept, options, s, NULL, &s);
 	if (r < 0) {
 		source_close(s);
 		return r;
@@ -110,6 +117,7 @@ int source_submit(struct source *s, struct fetch *f)
 	if (f->offset > size || f->len > size - f->offset)
 		return -EINVAL;
 	f->result = -EINPROGRESS;
+	f->kept = false;
 	/* done() may have run, and f be gone, before submit returns: f is not touched again. */
 	r = s->ops->submit(s, f);
 	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM);

@@ -2,7 +2,8 @@
  *
  * Sources stack: a layer is a source whose `next` is another one.  Adding a kind of storage
  * means adding one file to this folder and one line to source.c.  The bottom of the stack is
- * a folder, read through io_uring or, where that is not allowed, by a pool of threads.
+ * a folder, read through io_uring or, where that is not allowed, by a pool of threads.  At the
+ * top there may be what is kept on a local disk (kept.c).
  *
  * Thread-safety: submit, hurry and ideal on any thread.
  */
@@ -11,6 +12,8 @@
 #include "prefetch/manifest/manifest.h"
 
 struct source;
+struct disk;
+struct source_options;
 
 /* One read in flight.  The caller owns it and leaves it alone until done() runs; done()
  * runs exactly once, on a thread of the source, with no source lock held, and must not block.
@@ -25,6 +28,7 @@ struct fetch {
 	                                * not the version that the manifest knows; -ENOENT: it
 	                                * is gone; both are definite.  -ESHUTDOWN, -ETIMEDOUT:
 	                                * the source was closed meanwhile. */
+	bool kept;                     /* the bytes are those kept on the local disk */
 	void (*done)(struct fetch *f);
 	/* the source's own: */
 	struct fetch *next_;
@@ -57,11 +61,22 @@ struct source {                        /* first member of every implementation *
 	const struct source_ops *ops;
 	struct source *next;           /* owned; NULL at the bottom of the stack */
 	const struct manifest *manifest;
-	const char *args;              /* of this layer; borrowed during open() only */
+	/* borrowed during open() only: */
+	const char *args;              /* of this layer */
+	const struct source_options *options;
 };
 
-/* Open the stack for a manifest.  `layers`, for tests and benchmarks, stands in front, the
- * first on top, several separated by '|'; NULL or "": none.
+struct source_options {
+	const struct manifest *manifest;
+	const char *layers;            /* in front of the folder, for tests; NULL or "": none */
+	/* The local disk, borrowed: whole samples go there, and come from there.  Until *current
+	 * the manifest may be an old one, and the source is asked whether the version of it that
+	 * the disk has is still the right one.  NULL: none. */
+	struct disk *disk;
+	const _Atomic bool *current;
+};
+
+/* Open a stack.  Of the layers the first is on top; they are separated by '|'.
  *
  *     slow:latency=10ms,parallel=64,bandwidth=100MB/s,every=1    (all optional)
  *     fault:errno=EIO,every=7                                    every 7th fails
@@ -69,7 +84,7 @@ struct source {                        /* first member of every implementation *
  *
  * -EINVAL: no such layer or argument.
  */
-int source_open(const struct manifest *m, const char *layers, struct source **ret) DL_MUST_CHECK;
+int source_open(const struct source_options *options, struct source **ret) DL_MUST_CHECK;
 /* -EINVAL: id is no regular file, or the range is not in it; else as source_ops. */
 int source_submit(struct source *s, struct fetch *f) DL_MUST_CHECK;
 void source_hurry(struct source *s, sample_id id, uint64_t offset);

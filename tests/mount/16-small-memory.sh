@@ -20,13 +20,21 @@ else
 	skip "by design: no memory cgroup on this machine"
 fi
 on_exit rmdir_cgroup "$group"
-(echo $BASHPID > "$group/cgroup.procs"; mount_dlfs "$src" "$mnt" order=torch:seed=1)
-remember "$mnt"
-pid=$(jq .pid "$mnt/.dlfs/stats.json")
-[ "$(jq .memory_limit "$mnt/.dlfs/stats.json")" -lt $limit ] || fail "the default exceeds the cgroup"
-for _ in 1 2; do
-	find "$mnt/c" -type f | shuf --random-source=<(yes) | while read -r f; do
-		cmp "$f" "$src/c/${f##*/}" || exit 1
-	done || fail "wrong bytes"
-done
-[ "$(jq .pid "$mnt/.dlfs/stats.json")" = "$pid" ] || fail "the server was killed"
+# epochs OPTIONS: two of them, over a mount in the cgroup
+epochs() {
+	(echo $BASHPID > "$group/cgroup.procs"; mount_dlfs "$src" "$mnt" "$1")
+	remember "$mnt"
+	local pid; pid=$(jq .pid "$mnt/.dlfs/stats.json")
+	[ "$(jq .memory_limit "$mnt/.dlfs/stats.json")" -lt $limit ] || fail "the default exceeds the cgroup"
+	for _ in 1 2; do
+		find "$mnt/c" -type f | shuf --random-source=<(yes) | while read -r f; do
+			cmp "$f" "$src/c/${f##*/}" || exit 1
+		done || fail "wrong bytes"
+	done
+	[ "$(jq .pid "$mnt/.dlfs/stats.json")" = "$pid" ] || fail "the server was killed"
+	umount_dlfs "$mnt"
+}
+epochs order=torch:seed=1
+# What is stored into files of a tmpfs stays in memory.
+[ "$(stat -f -c %T "$work")" = tmpfs ] ||
+	epochs "order=torch:seed=1,store.path=$work/store,store.size=100MiB,store.keep_free=0"

@@ -38,6 +38,12 @@ refuses 'nothing.yaml' src mnt --config nothing.yaml
 refuses 'seed= is missing' src mnt -o order=torch
 refuses '"shuffle" is no order' src mnt -o order=shuffle
 refuses 'list nolist' src mnt -o order=list:nolist
+refuses 'store.size is a size' src mnt -o store.path=store,store.size=large
+refuses 'did you mean store.path' src mnt -o store.pth=store
+refuses 'mkdir -p none/store' src mnt -o store.path=none/store
+refuses 'is a file' src mnt -o store.path=full/other
+refuses 'inside the source' src mnt -o store.path=src/store
+refuses 'inside the source' src mnt -o store.path=link
 refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
 refuses '"--wrong"' src mnt --wrong

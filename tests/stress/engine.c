@@ -197,6 +197,7 @@ static void *orders_main(void *arg)
 static void start(const struct tree *t)
 {
 	struct manifest_options mo = { .source = t->root, .reserve = 64 * MiB };
+	struct source_options so = { .layers = "fault:errno=EIO,every=97" };
 	struct engine_options eo = {
 		.sink = &sink, .stats = &stats, .memory = MEMORY, .chunk = 8 * MiB,
 	};
@@ -204,8 +205,8 @@ static void start(const struct tree *t)
 	assert(manifest_open(&mo, &manifest) == 0);
 	assert(manifest_scan(manifest, 2, NULL) == 0);
 	assert(mailbox_new(sizeof(struct sink_job *), 1u << 20, &jobs) == 0);
-	eo.manifest = manifest;
-	assert(source_open(manifest, "fault:errno=EIO,every=97", &eo.source) == 0);
+	so.manifest = eo.manifest = manifest;
+	assert(source_open(&so, &eo.source) == 0);
 	assert(engine_start(&eo, &engine) == 0);
 	engine_scanned(engine);
 }

@@ -1,5 +1,6 @@
 /* Many threads ask one source for files that others replace, cut and remove meanwhile.  What
- * arrives is one version whole or an error; every fetch ends once; close leaves none behind.
+ * arrives is one version whole or an error; every fetch ends once; close leaves none behind.  So it
+ * is with a disk in front that fails now and then.
  *
  * Of the ring TSan sees nothing, since the kernel writes there; all that is ours, the queue,
  * the jobs and the handing over to done(), goes through locks that it does see.
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "prefetch/source/source.h"
+#include "tests/lib/fake_disk.h"
 
 #define FILES 64
 #define ASKERS 4
@@ -39,6 +41,8 @@ struct asker {
 
 static char folder[] = "/tmp/dlfs-stress-source-XXXXXX";
 static _Atomic bool stop_writing;
+static struct disk disk;
+static _Atomic bool current;
 
 /* Every byte of a version is the same, so a mixture shows. */
 static void write_version(int root, unsigned file, unsigned version)
@@ -133,6 +137,10 @@ static void ask_one(struct asker *by, struct ask *a)
 	assert(source_submit(by->source, &a->fetch) == 0);
 	if (rand_r(&by->seed) % 5 == 0)
 		source_hurry(by->source, by->first + file, 0);
+	if (rand_r(&by->seed) % 50 == 0)
+		current = !current;
+	if (rand_r(&by->seed) % 50 == 0)
+		fake_disk_fail(&disk, rand_r(&by->seed) % 2 ? -EIO : 0);
 }
 
 static void *ask(void *arg)
@@ -154,14 +162,16 @@ static void wait_until_done(struct asker *by)
 }
 
 /* wait: for every fetch before the source is closed. */
-static void run(struct manifest *m, sample_id first, const char *layers, bool wait)
+static void run(struct manifest *m, sample_id first, const char *layers, bool wait, bool kept)
 {
+	struct source_options options = { .manifest = m, .layers = layers, .current = &current };
 	struct asker askers[ASKERS];
 	pthread_t threads[ASKERS];
 	unsigned good = 0, other = 0;
 	struct source *s;
 
-	assert(source_open(m, layers, &s) == 0);
+	options.disk = kept ? &disk : NULL;
+	assert(source_open(&options, &s) == 0);
 	for (unsigned i = 0; i < ASKERS; i++) {
 		askers[i] = (struct asker){
 			.source = s, .seed = i + 1, .first = first,
@@ -199,6 +209,7 @@ int main(void)
 	node_id node;
 	int root;
 
+	fake_disk_init(&disk);
 	assert(mkdtemp(folder));
 	root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert(root >= 0);
@@ -208,11 +219,15 @@ int main(void)
 	/* A listing is sorted by name, so fNN is sample first + NN. */
 	assert(manifest_resolve(m, "f00", &node) == 0);
 	assert(pthread_create(&writer, NULL, change_files, &root) == 0);
-	run(m, node_sample(node), "uring", true);
-	run(m, node_sample(node), "threads", true);
-	run(m, node_sample(node), "uring", false);
-	run(m, node_sample(node), "threads", false);
-	run(m, node_sample(node), "slow:latency=1ms,parallel=16|uring", false);
+	run(m, node_sample(node), "uring", true, false);
+	run(m, node_sample(node), "threads", true, false);
+	run(m, node_sample(node), "uring", false, false);
+	run(m, node_sample(node), "threads", false, false);
+	run(m, node_sample(node), "slow:latency=1ms,parallel=16|uring", false, false);
+	run(m, node_sample(node), "threads", true, true);
+	assert(disk.hits > 0);
+	run(m, node_sample(node), "slow:latency=1ms,parallel=16|threads", false, true);
+	fake_disk_fini(&disk);
 	stop_writing = true;
 	pthread_join(writer, NULL);
 	manifest_close(m);

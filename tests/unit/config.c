@@ -56,6 +56,27 @@ Test(config, reads_every_kind_from_yaml)
 	cr_assert_str_eq(c->order, "torch-distributed:seed=1,world=2,ranks=0");
 }
 
+Test(config, reads_groups)
+{
+	cr_assert_str_eq(c->store_path, "");
+	cr_assert_eq(c->store_size, 0u, "auto");
+	cr_assert_eq(c->store_keep_free, 5 * GiB);
+	cr_assert_eq(yaml("lead: 2\nstore:\n  path: /nvme/dlfs\n  size: 200GiB\nthreads: 3\n"), 0,
+		     "%s", e.text);
+	cr_assert_str_eq(c->store_path, "/nvme/dlfs");
+	cr_assert_eq(c->store_size, 200 * GiB);
+	cr_assert_eq(c->threads, 3u);
+	cr_assert_eq(yaml("store: {keep_free: 0}\nstore.size: 1TB\n"), 0, "%s", e.text);
+	cr_assert_eq(c->store_keep_free, 0u);
+	cr_assert_eq(config_parse_options(c, "store.path=/x,store.size=auto", &e), 0, "%s", e.text);
+	cr_assert_str_eq(c->store_path, "/x");
+	cr_assert_eq(c->store_size, 0u);
+	cr_assert_eq(yaml("store: {}\n"), -EINVAL);
+	cr_assert_eq(yaml("store: {pth: /x}\n"), -EINVAL);
+	cr_assert_not_null(strstr(e.text, "did you mean store.path?"), "%s", e.text);
+	cr_assert_eq(yaml("store: /x\n"), -EINVAL);
+}
+
 Test(config, takes_an_empty_file_and_one_of_comments)
 {
 	cr_assert_eq(config_parse_yaml(c, (struct bytes){ NULL, 0 }, &e), 0);

@@ -60,6 +60,11 @@ static void write_file(const struct place *p, const char *name, char fill, size_
 	cr_assert(fclose(f) == 0);
 }
 
+static int open_source(const struct manifest *m, const char *layers, struct source **ret)
+{
+	return source_open(&(struct source_options){ .manifest = m, .layers = layers }, ret);
+}
+
 /* Files f0 ... f(count-1), 'a', 'b' ... as their first bytes. */
 static struct place place_new(unsigned count, const char *layers)
 {
@@ -75,7 +80,7 @@ static struct place place_new(unsigned count, const char *layers)
 		write_file(&p, name, (char)('a' + i % 20), SIZE + i);
 	}
 	cr_assert(manifest_open(&(struct manifest_options){ .source = p.folder }, &p.m) == 0);
-	cr_assert(source_open(p.m, layers, &p.s) == 0, "%s", layers);
+	cr_assert(open_source(p.m, layers, &p.s) == 0, "%s", layers);
 	return p;
 }
 
@@ -473,7 +478,7 @@ Test(source, says_which_layers_there_are)
 	struct source *s = NULL;
 
 	for (size_t i = 0; i < DL_COUNT(wrong); i++)
-		cr_expect_eq(source_open(p.m, wrong[i], &s), -EINVAL, "%s", wrong[i]);
+		cr_expect_eq(open_source(p.m, wrong[i], &s), -EINVAL, "%s", wrong[i]);
 	cr_expect(!s);
 	place_free(&p);
 }

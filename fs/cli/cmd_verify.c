@@ -1,0 +1,99 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fs/cli/cli.h"
+#include "prefetch/store/disk.h"
+
+/* Nothing is written, so any size will do for which there are addresses. */
+#define SIZE (1024 * GiB)
+
+/* A folder that is no store would become one. */
+static int check_folder(const char *folder)
+{
+	dl_cleanup(dl_freep) char *lock = NULL;
+
+	if (asprintf(&lock, "%s/lock", folder) < 0) {
+		lock = NULL;
+		return cli_fail(CLI_FAILED, "out of memory");
+	}
+	if (access(lock, F_OK) < 0)
+		return cli_fail(CLI_FAILED, "%s is no store of dlfs: %s", folder,
+				errno == ENOENT ? "give the folder that was store.path"
+						: strerror(errno));
+	return CLI_OK;
+}
+
+static int open_store(const char *folder, struct disk **ret)
+{
+	struct disk_options options = { .folder = folder, .size = SIZE };
+	int pid = 0, r = disk_open(&options, ret, &pid);
+
+	if (r == -EWOULDBLOCK)
+		return cli_fail(CLI_FAILED, "%s is used by a mount (process %d); dlfs umount it "
+				"first", folder, pid);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s cannot be opened: %s", folder, strerror(-r));
+	return CLI_OK;
+}
+
+static void show_progress(void *context, uint64_t done, uint64_t all)
+{
+	(void)context;
+	fprintf(stderr, "\r%3.0f %%", all ? 100 * (double)done / (double)all : 100);
+}
+
+static int verify(const char *folder, bool repair)
+{
+	dl_cleanup(disk_closep) struct disk *d = NULL;
+	bool terminal = isatty(STDERR_FILENO);
+	uint64_t bad = 0, records;
+	int r = open_store(folder, &d);
+
+	if (r != CLI_OK)
+		return r;
+	records = disk_report(d).records;
+	r = disk_verify(d, repair, terminal ? show_progress : NULL, NULL, &bad);
+	if (terminal)
+		fputs("\r     \r", stderr);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s cannot be read: %s", folder, strerror(-r));
+	printf("%llu files, %llu damaged%s\n", (unsigned long long)records,
+	       (unsigned long long)bad, bad == 0 ? "" : repair ? " and forgotten" :
+	       "; --repair forgets them, as a mount does when it meets them");
+	return fflush(stdout) == EOF || bad > 0 ? CLI_FAILED : CLI_OK;
+}
+
+static const struct option long_options[] = {
+	{ "repair", no_argument, NULL, 'r' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int run(int argc, char **argv)
+{
+	dl_cleanup(dl_freep) char *folder = NULL;
+	bool repair = false;
+	int option, r;
+
+	opterr = optind = 0;
+	while ((option = getopt_long(argc, argv, "r", long_options, NULL)) != -1) {
+		if (option == '?')
+			return cli_bad_option(&cmd_verify, argv);
+		repair = true;
+	}
+	if (argc - optind != 1)
+		return cli_usage(&cmd_verify, "one store is needed");
+	folder = realpath(argv[optind], NULL);
+	if (!folder)
+		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(errno));
+	r = check_folder(folder);
+	return r == CLI_OK ? verify(folder, repair) : r;
+}
+
+const struct command cmd_verify = {
+	.name = "verify",
+	.usage = "STORE [--repair]",
+	.summary = "Read all that is kept on a local disk (store.path), and say what is damaged",
+	.help = "  -r, --repair  forget what is damaged; it is fetched again when it is needed\n",
+	.run = run,
+};

@@ -1,0 +1,302 @@
+/* Samples that are kept on a local disk, in front of a source that is slower.
+ *
+ * A whole sample that is there is read from there, by threads of this layer; what the disk cannot
+ * give after all comes from below, and what comes from below is kept.  Parts of samples pass.
+ *
+ * The disk is a local one: of what hangs there no fetch is given up.
+ *
+ * While the manifest may be an old one, the source is asked first whether its version is still
+ * the right one, by a fetch of no bytes.
+ */
+#include <string.h>
+
+#include "base/lock.h"
+#include "base/sum.h"
+#include "prefetch/source/layer.h"
+#include "prefetch/source/queue.h"
+#include "prefetch/store/disk.h"
+
+#define THREADS 4u
+
+struct kept_fetch {
+	struct layer_fetch layer;
+	struct kept *kept;
+	struct disk_key key;
+	struct disk_identity identity;
+};
+
+struct kept_thread {
+	struct kept *kept;
+	pthread_t thread;
+	sample_id id;                  /* what it has in hand, or SAMPLE_NONE; under the lock */
+	bool hurried;                  /* meanwhile; under the lock */
+};
+
+struct kept {
+	struct source source;
+	struct disk *disk;
+	uint64_t name;                 /* of the source, in keys */
+	const _Atomic bool *current;
+	struct dl_lock lock;
+	pthread_cond_t changed;
+	struct queue queue;
+	struct kept_thread threads[THREADS];
+	unsigned thread_count;
+	bool stopping;
+};
+
+/* --- From below --------------------------------------------------------------------------- */
+
+/* On a thread of the source below. */
+static void on_inner(struct fetch *inner)
+{
+	struct kept_fetch *kf = dl_container_of(inner, struct kept_fetch, layer.inner);
+	struct fetch *outer = kf->layer.outer;
+	int result = layer_fetch_move(&kf->layer);
+
+	if (result == 0)
+		disk_put(kf->kept->disk, &kf->key, &kf->identity,
+			 (struct bytes){ outer->bytes.at, outer->bytes.len });
+	free(kf);
+	layer_done(outer, result);
+}
+
+/* On failure kf is gone, and the fetch not taken. */
+static int submit_below(struct kept_fetch *kf)
+{
+	int r = source_submit(kf->kept->source.next, &kf->layer.inner);
+
+	if (r < 0)
+		free(kf);
+	return r;
+}
+
+static int ask_below(struct kept_fetch *kf, struct fetch *f)
+{
+	layer_fetch_init(&kf->layer, f, on_inner);
+	return submit_below(kf);
+}
+
+/* --- From the disk ------------------------------------------------------------------------ */
+
+/* True: the disk has given it.  False: somebody else has it now. */
+static bool serve(struct kept *k, struct fetch *f, bool stopping)
+{
+	struct kept_fetch *kf = dl_container_of(f->own_, struct kept_fetch, layer);
+	int r = stopping ? -ESHUTDOWN : disk_get(k->disk, &kf->key, &kf->identity, &f->bytes);
+
+	if (r == 0 || stopping) {
+		f->kept = r == 0;
+		free(kf);
+		layer_done(f, r);
+		return true;
+	}
+	r = ask_below(kf, f);
+	if (r < 0)
+		layer_done(f, r);
+	return false;
+}
+
+/* With the lock, which is dropped meanwhile.  A reader that came while the disk was asked is told
+ * to the source below once that has the fetch. */
+static void take(struct kept_thread *t, struct fetch *f)
+{
+	struct kept *k = t->kept;
+	bool served, stopping = k->stopping;
+	sample_id id = f->id;
+
+	t->id = id;
+	t->hurried = false;
+	dl_lock_drop(&k->lock);
+	served = serve(k, f, stopping);
+	dl_lock_take(&k->lock);
+	t->id = SAMPLE_NONE;
+	if (served || !t->hurried)
+		return;
+	dl_lock_drop(&k->lock);
+	source_hurry(k->source.next, id, 0);
+	dl_lock_take(&k->lock);
+}
+
+static void *run(void *arg)
+{
+	struct kept_thread *t = arg;
+	struct kept *k = t->kept;
+	struct fetch *f;
+
+	DL_HOLD(&k->lock);
+	for (;;) {
+		f = queue_pop(&k->queue);
+		if (f)
+			take(t, f);
+		else if (k->stopping)
+			return NULL;
+		else
+			dl_cond_wait(&k->changed, &k->lock);
+	}
+}
+
+static int ask_disk(struct kept_fetch *kf, struct fetch *f)
+{
+	struct kept *k = kf->kept;
+	int r = -ESHUTDOWN;
+
+	f->own_ = &kf->layer;
+	dl_lock_take(&k->lock);
+	if (!k->stopping)
+		r = queue_push(&k->queue, f);
+	if (r == 0)
+		pthread_cond_signal(&k->changed);
+	dl_lock_drop(&k->lock);
+	if (r < 0)
+		free(kf);
+	return r;
+}
+
+/* On a thread of the source below. */
+static void on_version(struct fetch *inner)
+{
+	struct kept_fetch *kf = dl_container_of(inner, struct kept_fetch, layer.inner);
+	struct fetch *outer = kf->layer.outer;
+	int r = inner->result;
+
+	outer->due = inner->due;       /* a reader may have come */
+	if (r < 0)
+		free(kf);
+	else
+		r = ask_disk(kf, outer);
+	if (r < 0)
+		layer_done(outer, r);
+}
+
+static int ask_version(struct kept_fetch *kf, struct fetch *f)
+{
+	layer_fetch_init(&kf->layer, f, on_version);
+	kf->layer.inner.len = 0;
+	return submit_below(kf);
+}
+
+/* --- The layer ---------------------------------------------------------------------------- */
+
+static bool is_whole(const struct source *s, const struct fetch *f, struct attr *ret)
+{
+	return f->offset == 0 && f->len > 0 &&
+	       manifest_attr(s->manifest, node_of_sample(f->id), ret) == 0 && f->len == ret->size;
+}
+
+/* Without the device: its number is another one after a boot, or a mount by NFS. */
+static struct disk_identity identity_of(const struct attr *a)
+{
+	return (struct disk_identity){
+		.size = a->size, .ino = a->ino, .mtime_ns = a->mtime_ns, .ctime_ns = a->ctime_ns,
+	};
+}
+
+static int key_of(const struct kept *k, sample_id id, struct disk_key *ret)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	int r = manifest_path(k->source.manifest, node_of_sample(id), &path);
+
+	if (r == 0)
+		*ret = (struct disk_key){ { k->name, sum_of(path.at, path.len, 0) } };
+	return r;
+}
+
+/* NULL: no memory, or this is none for the disk. */
+static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
+{
+	dl_cleanup(dl_freep) struct kept_fetch *kf = NULL;
+	struct attr a;
+
+	if (!is_whole(&k->source, f, &a))
+		return NULL;
+	kf = calloc(1, sizeof(*kf));
+	if (!kf || key_of(k, f->id, &kf->key) < 0)
+		return NULL;
+	kf->kept = k;
+	kf->identity = identity_of(&a);
+	return DL_TAKE(kf);
+}
+
+static int kept_submit(struct source *s, struct fetch *f)
+{
+	struct kept *k = dl_container_of(s, struct kept, source);
+	struct kept_fetch *kf = new_fetch(k, f);
+
+	if (!kf)
+		return source_submit(s->next, f);
+	if (!disk_has(k->disk, &kf->key, &kf->identity))
+		return ask_below(kf, f);
+	return *k->current ? ask_disk(kf, f) : ask_version(kf, f);
+}
+
+static void kept_hurry(struct source *s, sample_id id, uint64_t offset)
+{
+	struct kept *k = dl_container_of(s, struct kept, source);
+
+	DL_HOLD(&k->lock);
+	queue_hurry(&k->queue, id, offset);
+	for (unsigned i = 0; i < k->thread_count; i++)
+		k->threads[i].hurried |= k->threads[i].id == id;
+}
+
+static unsigned kept_depth(const struct source *s)
+{
+	return source_depth(s->next) + THREADS;
+}
+
+static void kept_stop(struct source *s)
+{
+	struct kept *k = dl_container_of(s, struct kept, source);
+
+	dl_lock_take(&k->lock);
+	k->stopping = true;
+	pthread_cond_broadcast(&k->changed);
+	dl_lock_drop(&k->lock);
+	for (unsigned i = 0; i < k->thread_count; i++)
+		pthread_join(k->threads[i].thread, NULL);
+}
+
+static void kept_close(struct source *s)
+{
+	struct kept *k = dl_container_of(s, struct kept, source);
+
+	queue_fini(&k->queue);
+	pthread_cond_destroy(&k->changed);
+	dl_lock_fini(&k->lock);
+}
+
+static int kept_open(struct source *s)
+{
+	struct kept *k = dl_container_of(s, struct kept, source);
+	int r = 0;
+
+	k->disk = s->options->disk;
+	k->name = sum_of(manifest_source(s->manifest), strlen(manifest_source(s->manifest)), 0);
+	k->current = s->options->current;
+	dl_lock_init(&k->lock);
+	dl_cond_init(&k->changed);
+	while (r == 0 && k->thread_count < THREADS) {
+		struct kept_thread *t = &k->threads[k->thread_count];
+
+		*t = (struct kept_thread){ .kept = k, .id = SAMPLE_NONE };
+		r = -pthread_create(&t->thread, NULL, run, t);
+		k->thread_count += r == 0;
+	}
+	if (r < 0) {
+		kept_stop(s);
+		kept_close(s);
+	}
+	return r;
+}
+
+const struct source_ops source_kept = {
+	.name = "kept",
+	.size = sizeof(struct kept),
+	.open = kept_open,
+	.submit = kept_submit,
+	.hurry = kept_hurry,
+	.depth = kept_depth,
+	.stop = kept_stop,
+	.close = kept_close,
+};

@@ -1,0 +1,139 @@
+#include "prefetch/store/disk.h"
+
+#include <string.h>
+
+#include "prefetch/store/disk_writer.h"
+
+/* A larger sample would displace too much. */
+#define RECORD_MOST(size) ((size) / 8)
+/* Bytes that the index has for a sample, its pages being two thirds full. */
+#define INDEX_BYTES UINT64_C(160)
+
+static void count(_Atomic uint64_t *what)
+{
+	atomic_fetch_add_explicit(what, 1, memory_order_relaxed);
+}
+
+/* --- What is kept -------------------------------------------------------------------------- */
+
+void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes)
+{
+	/* The reserves, and what LMDB has of free pages. */
+	uint64_t lost = d->segment_most + 3 * d->margin;
+	double room = d->size > lost ? (double)(d->size - lost) : 0;
+	double all = (double)bytes + (double)files * (double)(RECORD_HEAD + INDEX_BYTES);
+	/* Room to spare: which samples are chosen is chance, and so is the sum of their sizes. */
+	double share = room * 0.97 / DL_MAX(all, 1.0);
+
+	atomic_store(&d->share, share >= 1 ? UINT64_MAX : (uint64_t)(share * 0x1p64));
+	atomic_store(&d->full, false);
+	DL_HOLD(&d->lock);
+	d->has_source = true;
+	d->source = source;
+}
+
+static bool chosen(const struct disk *d, const struct disk_key *key, uint64_t size)
+{
+	return key->hash[1] <= atomic_load(&d->share) && size <= RECORD_MOST(d->size) &&
+		!atomic_load(&d->full) && !writer_suspended(d);
+}
+
+bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size)
+{
+	struct record r;
+	struct place at;
+
+	return chosen(d, key, size) || index_get(d->index, key, &r, &at) == 0;
+}
+
+bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_identity *id)
+{
+	struct record r;
+	struct place at;
+
+	return index_get(d->index, key, &r, &at) == 0 && same_identity(&r.id, id);
+}
+
+/* --- Get and put --------------------------------------------------------------------------- */
+
+/* It may have been moved between the look into the index and the read. */
+static int read_record(struct disk *d, const struct disk_key *key,
+		       const struct disk_identity *id, struct record *found, struct place *at,
+		       struct buf *ret)
+{
+	struct place before = { SEGMENT_NONE, 0 };
+	int r;
+
+	for (;;) {
+		if (index_get(d->index, key, found, at) < 0)
+			return -ENOENT;
+		if (!same_identity(&found->id, id))
+			return -ESTALE;
+		if (same_place(before, *at))
+			return -EBADMSG;
+		before = *at;
+		r = segment_read(d->folder, *at, found, ret);
+		if (r != -ENOENT)
+			return r;
+	}
+}
+
+int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	     struct buf *ret)
+{
+	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
+	struct record found;
+	struct place at;
+	int r = read_record(d, key, id, &found, &at, &bytes);
+
+	if (r == 0) {
+		count(&d->hits);
+		*ret = buf_take(&bytes);
+		return 0;
+	}
+	if (r == -ENOENT || r == -ESTALE)
+		count(&d->misses);
+	else
+		count(&d->bad);
+	if (r == -ESTALE || r == -EBADMSG || r == -EIO)
+		disk_forget(d, &found, at);
+	return r == -ESTALE || r == -ENOENT ? -ENOENT : r == -ENOMEM ? r : -EIO;
+}
+
+void disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	      struct bytes bytes)
+{
+	struct queued *q;
+
+	if (!chosen(d, key, bytes.len)) {
+		count(&d->dropped);
+		return;
+	}
+	if (disk_has(d, key, id))
+		return;
+	q = malloc(sizeof(*q) + bytes.len);
+	if (q) {
+		q->record = (struct record){ *key, *id, bytes.len };
+		if (bytes.len > 0)
+			memcpy(q->bytes, bytes.at, bytes.len);
+	}
+	if (!q || !writer_put(d, q))
+		count(&d->dropped);
+}
+
+struct disk_report disk_report(struct disk *d)
+{
+	struct disk_report r = {
+		.hits = d->hits, .misses = d->misses, .bad = d->bad,
+		.written = d->written, .dropped = d->dropped,
+		.suspended = writer_suspended(d),
+	};
+
+	DL_HOLD(&d->lock);
+	r.file_bytes = space_used(d);
+	for (size_t i = 0; i < d->count; i++) {
+		r.records += d->segments[i].records;
+		r.bytes += d->segments[i].live_bytes;
+	}
+	return r;
+}

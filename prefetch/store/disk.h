@@ -1,0 +1,86 @@
+/* The disk tier: whole samples, kept on a local disk over epochs, runs and crashes.
+ *
+ * A folder of its own:
+ *     lock            held (OFD lock) while a process has the store open; its pid is in it
+ *     NNNNNNNN.seg    segments: records one after the other, written once, in sequence, by one
+ *                     thread
+ *     index/          LMDB: key -> segment, offset, length, identity; made anew from the
+ *                     segments when it is missing, damaged, of another version, or may have
+ *                     suffered a power cut
+ *
+ * A record has its key, the identity of the file that it was made from, its length, and checksums
+ * of all of that and of the bytes.  A read verifies all of it, so what a crash, a bad disk or a
+ * bit flip left is never given out: it is forgotten, and the source is asked.
+ *
+ * What is kept: a uniform part of the dataset, as large as fits: sample by sample, by the hash in
+ * its key against the share of the dataset that the store can hold (disk_dataset()).  Nothing is
+ * evicted for something else of the same dataset, so an epoch has as many hits as the store holds
+ * samples (MinIO: CoorDL, VLDB 2021).  Space of records that are stale (another version of the
+ * file) or of other datasets is taken back by whole segments: live records of the emptiest segment
+ * are moved, then the segment is deleted.
+ *
+ * No fault of the disk reaches a reader: full (or less than `keep_free`), read-only, I/O error,
+ * folder gone: one warning; nothing is written for a while (10 s, then twice as long, 5 min at
+ * most), then it is tried again.  A folder that was removed is made again by the next open.
+ *
+ * Thread-safety: every call on any thread, except open and close.  disk_get() and the writer do
+ * I/O; no lock is held meanwhile (LMDB's own apart).  Neither the lock nor LMDB may cross a
+ * fork(): open it in the process that uses it, and have no child that outlives it.
+ */
+#pragma once
+#include "base/buf.h"
+
+struct disk;
+
+struct disk_options {
+	const char *folder;            /* absolute; made (0700) if it is not there */
+	uint64_t size;                 /* bytes, the most that its files may have */
+	uint64_t keep_free;            /* bytes of the file system that stay free */
+	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
+};
+
+/* sum_of() the source's name, and of the path below it. */
+struct disk_key { uint64_t hash[2]; };
+struct disk_identity {                 /* of the file's version; all must be equal */
+	uint64_t size, ino, dev;
+	int64_t mtime_ns, ctime_ns;
+};
+
+/* -EWOULDBLOCK: another process has it open, whose pid is in *ret_pid (0: unknown).  Others: the
+ * folder cannot be made or written.  A lock that a killed process left does not block. */
+int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid) DL_MUST_CHECK;
+/* What is queued is written first, within 2 s.  NULL is fine.  If the disk does not answer any
+ * more, it is left as it is after 3 s, for the end of the process. */
+void disk_close(struct disk *d);
+
+/* The dataset now: hash[0] of its keys, and its size; the share that is kept follows.  Until it is
+ * told, all samples are wanted and all records are of the dataset. */
+void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes);
+/* Would this sample be kept?  True as well for what is there already. */
+bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size);
+/* It is there, in this version (no I/O but the index's). */
+bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_identity *id);
+/* The whole sample, into an empty buffer.  -ENOENT: not there, or another version (whose record
+ * is then forgotten); -EIO: the record is bad, and is then forgotten, or it cannot be read now;
+ * -ENOMEM. */
+int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	     struct buf *ret) DL_MUST_CHECK;
+/* Keep a copy, sooner or later; dropped when the writer is behind (`queue`), when it is
+ * there already, or when it is not wanted. */
+void disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	      struct bytes bytes);
+
+struct disk_report {
+	uint64_t records, bytes;       /* live ones, with their heads */
+	uint64_t file_bytes;           /* of all files */
+	uint64_t hits, misses, bad, written, dropped;  /* since open */
+	bool suspended;                /* a fault: nothing is written now */
+};
+struct disk_report disk_report(struct disk *d);
+
+/* For `dlfs verify`: read every record.  progress() (NULL is fine) after each segment, in bytes;
+ * bad records are forgotten if `repair`.  *ret_bad: how many. */
+int disk_verify(struct disk *d, bool repair, void (*progress)(void *context, uint64_t done,
+		uint64_t all), void *context, uint64_t *ret_bad) DL_MUST_CHECK;
+
+static inline void disk_closep(struct disk **d) { disk_close(*d); }

@@ -1,0 +1,40 @@
+#include <string.h>
+
+#include "base/log.h"
+#include "prefetch/store/disk_writer.h"
+
+bool writer_suspended(const struct disk *d)
+{
+	uint64_t until = atomic_load(&d->suspended_until);
+
+	return until > 0 && clock_now() < until;
+}
+
+/* That the store is full, and has nothing that it may take back, is no fault. */
+void fault_seen(struct disk *d, int error)
+{
+	struct writer *w = &d->writer;
+
+	if (error == -ENOBUFS) {
+		atomic_store(&d->full, true);
+		return;
+	}
+	if (!w->faulty)
+		log_warning("%s: cannot be written, samples are not kept for now: %s", d->path,
+			    strerror(-error));
+	w->faulty = true;
+	atomic_store(&d->suspended_until, clock_now() + w->pause);
+	w->pause = DL_MIN(w->pause * 2, PAUSE_MOST);
+}
+
+void fault_over(struct disk *d)
+{
+	struct writer *w = &d->writer;
+
+	if (!w->faulty)
+		return;
+	log_info("%s: can be written again", d->path);
+	w->faulty = false;
+	w->pause = PAUSE_FIRST;
+	atomic_store(&d->suspended_until, 0);
+}

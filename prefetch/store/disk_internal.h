@@ -1,0 +1,91 @@
+/* What the parts of the disk tier share.  Nothing here is for others, tests apart. */
+#pragma once
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "prefetch/store/disk_index.h"
+
+#define QUEUE_MOST (64 * MiB)
+#define BATCH_MOST 256u
+
+struct segment {
+	uint32_t number;
+	uint32_t records;              /* live ones */
+	uint64_t source;               /* of all its records, once it has one */
+	uint64_t file_bytes, live_bytes;
+};
+
+struct queued {
+	struct queued *next;
+	struct record record;
+	uint8_t bytes[];
+};
+
+struct disk {
+	char *path;
+	int folder, lock_file;
+	uint64_t size, keep_free;
+	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
+	uint64_t margin;               /* bytes that a batch may add to the index */
+	size_t batch_most;
+	struct index *index;
+
+	struct dl_lock lock;           /* segments, queue, source */
+	pthread_cond_t wake, idled;
+	struct segment *segments;      /* by number */
+	size_t count, cap;
+	struct queued *first, **last;
+	uint64_t queued_bytes, queue_most;
+	bool closing, ended;
+	bool idle;                     /* all is written, the writer waits */
+	uint64_t deadline;             /* once it is closing */
+	bool has_source;
+	uint64_t source;
+
+	_Atomic uint64_t share;        /* of UINT64_MAX: samples whose hash is not above are kept */
+	_Atomic bool full;             /* and nothing can be taken back */
+	_Atomic uint64_t suspended_until;
+	_Atomic uint64_t hits, misses, bad, written, dropped;
+
+	struct writer {                /* the writer thread's own */
+		pthread_t thread;
+		int fd;                /* of the newest segment; -1: none is open */
+		int before;            /* of the one before, as long as it is written back */
+		struct mark end;       /* of the newest */
+		uint64_t source;
+		struct index_change batch[BATCH_MOST];
+		size_t batched;
+		uint64_t pause;        /* the next suspension's length */
+		bool faulty;           /* since the last record that was written */
+	} writer;
+};
+
+/* --- disk_space.c: the segments, and room for more.  Under `lock` unless said otherwise. ----- */
+
+int space_add(struct disk *d, uint32_t number, uint64_t bytes) DL_MUST_CHECK;
+struct segment *space_find(struct disk *d, uint32_t number);   /* NULL: there is none */
+void space_gain(struct disk *d, struct place at, const struct record *r);
+void space_lose(struct disk *d, struct place at, uint64_t bytes);
+uint64_t space_used(struct disk *d);   /* by all files; takes the index's own locks */
+/* The newest may not be chosen. */
+bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);
+
+/* Without the lock. */
+int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its file as well */
+void disk_forget(struct disk *d, const struct record *r, struct place at);
+void space_applied(struct disk *d, const struct index_change *changes, size_t count);
+
+/* --- disk_reclaim.c: on the writer thread, without the lock ---------------------------------- */
+
+/* Make room for so many bytes.  -ENOBUFS: the store is full of what is to be kept; other errors
+ * are the disk's. */
+int reclaim(struct disk *d, uint64_t bytes) DL_MUST_CHECK;
+
+/* --- disk_fault.c: on the writer thread ------------------------------------------------------ */
+
+void fault_seen(struct disk *d, int error);    /* < 0; -ENOBUFS is the store's own limit */
+void fault_over(struct disk *d);               /* something was written */
+
+/* --- disk_load.c: what an earlier process left ----------------------------------------------- */
+
+int disk_load(struct disk *d) DL_MUST_CHECK;

@@ -1,0 +1,135 @@
+#include "prefetch/store/disk_internal.h"
+
+#include <string.h>
+
+#define BATCH ((size_t)16384)
+#define INDEX_MOST(size) ((size) / 8)
+
+/* No reason not to read what is there; the next open tries again. */
+static bool lacks_room(int error)
+{
+	return error == -ENOSPC || error == -EDQUOT || error == -ENOBUFS;
+}
+
+static int on_segment(void *context, uint32_t number, uint64_t bytes)
+{
+	return space_add(context, number, bytes);
+}
+
+/* The store may have had a larger size before. */
+static int trim(struct disk *d)
+{
+	int r = 0;
+
+	while (r == 0 && d->count > 0 && space_used(d) > d->size)
+		r = space_remove(d, d->segments[0].number);
+	return r;
+}
+
+/* --- What the index has -------------------------------------------------------------------- */
+
+static int on_entry(void *context, const struct record *r, struct place at)
+{
+	struct disk *d = context;
+	const struct segment *s = space_find(d, at.segment);
+
+	if (!s || at.offset > s->file_bytes || record_bytes(r) > s->file_bytes - at.offset)
+		return 1;
+	space_gain(d, at, r);
+	return 0;
+}
+
+/* In an index that is damaged nothing is believed. */
+static int read_index(struct disk *d)
+{
+	int r = index_each(d->index, on_entry, d);
+
+	if (r != -EBADMSG)
+		return lacks_room(r) ? 0 : r;
+	for (size_t i = 0; i < d->count; i++)
+		d->segments[i].records = 0, d->segments[i].live_bytes = 0;
+	index_close(d->index);
+	d->index = NULL;
+	return index_open(d->path, INDEX_MOST(d->size), &d->index);
+}
+
+/* --- What the segments have beyond --------------------------------------------------------- */
+
+struct tail {
+	struct disk *disk;
+	struct index_change *batch;
+	size_t batched;
+	struct mark mark;
+};
+
+static int apply(struct tail *t)
+{
+	struct disk *d = t->disk;
+	int r = index_apply(d->index, t->batch, t->batched, t->mark);
+
+	if (r == 0)
+		space_applied(d, t->batch, t->batched);
+	t->batched = 0;
+	return r;
+}
+
+static int on_record(void *context, const struct record *r, struct place at)
+{
+	struct tail *t = context;
+
+	t->batch[t->batched++] = (struct index_change){ .record = *r, .place = at };
+	t->mark = (struct mark){ at.segment, at.offset + record_bytes(r) };
+	return t->batched == BATCH ? apply(t) : 0;
+}
+
+/* A segment that cannot be read has nothing; one write that fails is enough. */
+static int scan_segments(struct tail *t, struct mark from)
+{
+	struct disk *d = t->disk;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < d->count; i++) {
+		const struct segment *s = &d->segments[i];
+		uint64_t offset = s->number == from.segment ? from.offset : 0;
+
+		if (s->number < from.segment || offset >= s->file_bytes)
+			continue;
+		r = segment_scan(d->folder, s->number, offset, on_record, t);
+		if (r == -EIO || r == -EBADMSG || r == -EACCES)
+			r = 0;
+		t->mark = (struct mark){ s->number, s->file_bytes };
+	}
+	return r;
+}
+
+static int read_tail(struct disk *d)
+{
+	struct mark mark = index_mark(d->index);
+	struct tail t = { .disk = d, .mark = mark, .batch = calloc(BATCH, sizeof(*t.batch)) };
+	int r;
+
+	if (!t.batch)
+		return -ENOMEM;
+	r = scan_segments(&t, mark);
+	if (r == 0 && (t.batched > 0 || t.mark.segment != mark.segment ||
+		       t.mark.offset != mark.offset))
+		r = apply(&t);
+	free(t.batch);
+	d->writer.end.segment = t.mark.segment;
+	if (d->count > 0)
+		d->writer.end.segment = DL_MAX(t.mark.segment, d->segments[d->count - 1].number);
+	return lacks_room(r) ? 0 : r;
+}
+
+int disk_load(struct disk *d)
+{
+	int r = segment_list(d->folder, on_segment, d);
+
+	if (r == 0)
+		r = index_open(d->path, INDEX_MOST(d->size), &d->index);
+	if (r == 0)
+		r = trim(d);
+	if (r == 0)
+		r = read_index(d);
+	return r < 0 ? r : read_tail(d);
+}

@@ -1,0 +1,122 @@
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "prefetch/store/disk_writer.h"
+
+#define SEGMENT_MOST (64 * MiB)
+#define SEGMENTS 64u                   /* at least, when the store is full */
+#define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
+
+static int open_folder(const char *path)
+{
+	int fd;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int owner_of(int fd)
+{
+	char text[16] = "";
+
+	return file_fill(fd, text, sizeof(text) - 1) > 0 ? atoi(text) : 0;
+}
+
+/* A lock of the open file, not of the process: it ends with its holder, however that ends. */
+static int take_lock(int folder, int *ret_pid)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	char pid[16];
+	int r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
+		r = errno == EACCES || errno == EAGAIN ? -EWOULDBLOCK : -errno;
+	if (r == -EWOULDBLOCK)
+		*ret_pid = owner_of(fd);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	/* On a full disk nobody is told who has it. */
+	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	if (ftruncate(fd, 0) == 0 && pwrite(fd, pid, strlen(pid), 0) < 0)
+		return fd;
+	return fd;
+}
+
+static void disk_free(struct disk *d)
+{
+	index_close(d->index);
+	dl_closep(&d->folder);
+	dl_closep(&d->lock_file);
+	dl_lock_fini(&d->lock);
+	pthread_cond_destroy(&d->wake);
+	pthread_cond_destroy(&d->idled);
+	free(d->segments);
+	free(d->path);
+	free(d);
+}
+
+static struct disk *disk_new(const struct disk_options *o)
+{
+	struct disk *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->folder = d->lock_file = -1;
+	d->size = o->size;
+	d->keep_free = o->keep_free;
+	d->queue_most = o->queue ? o->queue : QUEUE_MOST;
+	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
+	d->batch_most = DL_MIN(o->size / SEGMENTS / INDEX_PAGES, BATCH_MOST - 8) + 8;
+	d->margin = d->batch_most * INDEX_PAGES;
+	d->share = UINT64_MAX;
+	dl_lock_init(&d->lock);
+	dl_cond_init(&d->wake);
+	dl_cond_init(&d->idled);
+	d->path = strdup(o->folder);
+	if (!d->path) {
+		disk_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid)
+{
+	struct disk *d = disk_new(options);
+	int r;
+
+	*ret_pid = 0;
+	if (!d)
+		return -ENOMEM;
+	r = d->folder = open_folder(d->path);
+	if (r >= 0)
+		r = d->lock_file = take_lock(d->folder, ret_pid);
+	if (r >= 0)
+		r = disk_load(d);
+	if (r == 0)
+		r = writer_start(d);
+	if (r < 0)
+		disk_free(d);
+	else
+		*ret = d;
+	return r;
+}
+
+void disk_close(struct disk *d)
+{
+	if (!d)
+		return;
+	/* A thread that hangs in the kernel keeps it all; the lock ends with the process. */
+	if (writer_stop(d))
+		disk_free(d);
+}

@@ -1,0 +1,142 @@
+#include "prefetch/store/disk_internal.h"
+
+#include <string.h>
+
+/* A segment whose records are live for the most part is not worth moving them. */
+#define GAIN_LEAST(file_bytes) ((file_bytes) / 8)
+
+static size_t place_of(const struct disk *d, uint32_t number)
+{
+	size_t low = 0, high = d->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (d->segments[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int space_add(struct disk *d, uint32_t number, uint64_t bytes)
+{
+	size_t at = place_of(d, number);
+
+	if (d->count == d->cap) {
+		size_t cap = DL_MAX(d->cap * 2, (size_t)64);
+		struct segment *more = reallocarray(d->segments, cap, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		d->segments = more;
+		d->cap = cap;
+	}
+	memmove(d->segments + at + 1, d->segments + at, (d->count - at) * sizeof(*d->segments));
+	d->segments[at] = (struct segment){ .number = number, .file_bytes = bytes };
+	d->count++;
+	return 0;
+}
+
+struct segment *space_find(struct disk *d, uint32_t number)
+{
+	size_t at = place_of(d, number);
+
+	return at < d->count && d->segments[at].number == number ? &d->segments[at] : NULL;
+}
+
+void space_gain(struct disk *d, struct place at, const struct record *r)
+{
+	struct segment *s = space_find(d, at.segment);
+
+	if (!s)
+		return;
+	s->source = r->key.hash[0];
+	s->records++;
+	s->live_bytes += record_bytes(r);
+}
+
+void space_lose(struct disk *d, struct place at, uint64_t bytes)
+{
+	struct segment *s = space_find(d, at.segment);
+
+	if (!s)
+		return;
+	s->records--;
+	s->live_bytes -= bytes;
+	atomic_store(&d->full, false);
+}
+
+uint64_t space_used(struct disk *d)
+{
+	uint64_t bytes = index_bytes(d->index);
+
+	for (size_t i = 0; i < d->count; i++)
+		bytes += d->segments[i].file_bytes;
+	return bytes;
+}
+
+static bool foreign(const struct disk *d, const struct segment *s)
+{
+	return d->has_source && s->source != d->source;
+}
+
+/* The oldest of another dataset; else the one with the least that is live. */
+bool space_victim(struct disk *d, uint32_t newest, struct segment *ret)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct segment *s = &d->segments[i];
+
+		if (s->number == newest)
+			continue;
+		if (s->records == 0 || foreign(d, s)) {
+			*ret = *s;
+			return true;
+		}
+		if (s->file_bytes - s->live_bytes > GAIN_LEAST(s->file_bytes) &&
+		    (!best || s->live_bytes < best->live_bytes))
+			best = s;
+	}
+	if (best)
+		*ret = *best;
+	return best;
+}
+
+int space_remove(struct disk *d, uint32_t number)
+{
+	int r = segment_remove(d->folder, number);
+	size_t at;
+
+	if (r < 0)
+		return r;
+	DL_HOLD(&d->lock);
+	at = place_of(d, number);
+	d->count--;
+	memmove(d->segments + at, d->segments + at + 1, (d->count - at) * sizeof(*d->segments));
+	return 0;
+}
+
+void disk_forget(struct disk *d, const struct record *r, struct place at)
+{
+	if (index_forget(d->index, &r->key, at) != 1)
+		return;
+	DL_HOLD(&d->lock);
+	space_lose(d, at, record_bytes(r));
+}
+
+void space_applied(struct disk *d, const struct index_change *changes, size_t count)
+{
+	DL_HOLD(&d->lock);
+	for (size_t i = 0; i < count; i++) {
+		const struct index_change *c = &changes[i];
+
+		if (!c->done)
+			continue;
+		space_gain(d, c->place, &c->record);
+		if (c->old.segment != SEGMENT_NONE)
+			space_lose(d, c->old, c->old_bytes);
+	}
+}

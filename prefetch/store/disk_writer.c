@@ -1,0 +1,266 @@
+#include "prefetch/store/disk_writer.h"
+
+#include <sys/stat.h>
+
+#define STOP_MOST (2 * CLOCK_S)
+#define STOP_MORE CLOCK_S              /* for the write that goes on then */
+
+/* --- Segments ------------------------------------------------------------------------------ */
+
+/* So that nobody has the one before the newest open: its room is free once it is deleted. */
+void writer_let_go(struct disk *d)
+{
+	struct writer *w = &d->writer;
+
+	if (w->before < 0)
+		return;
+	segment_clean(w->before);
+	close(w->before);
+	w->before = -1;
+}
+
+/* Its pages are written while the next segment is filled, and then dropped. */
+static void end_segment(struct disk *d)
+{
+	struct writer *w = &d->writer;
+
+	if (w->fd < 0)
+		return;
+	writer_let_go(d);
+	segment_written(w->fd);
+	w->before = w->fd;
+	w->fd = -1;
+}
+
+/* A segment has records of one source, so that another dataset's can be dropped as a whole. */
+static int begin_segment(struct disk *d, uint64_t source)
+{
+	struct writer *w = &d->writer;
+	uint32_t number = w->end.segment + 1;
+	int fd = segment_create(d->folder, number), r;
+
+	if (fd == -EEXIST)
+		w->end.segment++;      /* not ours, so it is not touched */
+	if (fd < 0)
+		return fd;
+	end_segment(d);
+	w->fd = fd;
+	w->end = (struct mark){ number, 0 };
+	w->source = source;
+	DL_HOLD(&d->lock);
+	r = space_add(d, number, 0);
+	if (r == 0)
+		space_find(d, number)->source = source;
+	else
+		end_segment(d);
+	return r;
+}
+
+static bool fits(const struct disk *d, const struct record *r)
+{
+	const struct writer *w = &d->writer;
+
+	return w->fd >= 0 && w->source == r->key.hash[0] &&
+		(w->end.offset == 0 || w->end.offset + record_bytes(r) <= d->segment_most);
+}
+
+/* What is written to a file without a name is lost. */
+static int check_segment(struct disk *d)
+{
+	struct writer *w = &d->writer;
+	struct stat st;
+
+	if (w->fd < 0 || (fstat(w->fd, &st) == 0 && st.st_nlink > 0))
+		return 0;
+	end_segment(d);
+	return -ENOENT;
+}
+
+int writer_flush(struct disk *d)
+{
+	struct writer *w = &d->writer;
+	int r;
+
+	if (w->batched == 0)
+		return 0;
+	r = index_apply(d->index, w->batch, w->batched, w->end);
+	if (r == 0)
+		space_applied(d, w->batch, w->batched);
+	w->batched = 0;
+	return r;
+}
+
+int writer_append(struct disk *d, const struct record *r, const void *bytes, struct place from)
+{
+	struct writer *w = &d->writer;
+	struct place at;
+	int error = check_segment(d);
+
+	if (error == 0 && !fits(d, r))
+		error = begin_segment(d, r->key.hash[0]);
+	if (error == 0)
+		error = segment_append(w->fd, w->end.offset, r, bytes);
+	if (error < 0)
+		return error;
+	at = (struct place){ w->end.segment, (uint32_t)w->end.offset };
+	w->end.offset += record_bytes(r);
+	w->batch[w->batched++] = (struct index_change){ .record = *r, .place = at, .from = from };
+	dl_lock_take(&d->lock);
+	space_find(d, at.segment)->file_bytes = w->end.offset;
+	dl_lock_drop(&d->lock);
+	return w->batched == d->batch_most ? writer_flush(d) : 0;
+}
+
+/* --- Samples ------------------------------------------------------------------------------- */
+
+static bool known(struct disk *d, const struct record *r)
+{
+	const struct writer *w = &d->writer;
+
+	for (size_t i = 0; i < w->batched; i++)
+		if (same_key(&w->batch[i].record.key, &r->key) &&
+		    same_identity(&w->batch[i].record.id, &r->id))
+			return true;
+	return disk_has(d, &r->key, &r->id);
+}
+
+static int keep(struct disk *d, const struct queued *q)
+{
+	int r = reclaim(d, record_bytes(&q->record));
+
+	if (r == 0)
+		r = writer_append(d, &q->record, q->bytes, (struct place){ 0 });
+	if (r < 0)
+		fault_seen(d, r);
+	else
+		fault_over(d);
+	return r;
+}
+
+static void write_one(struct disk *d, const struct queued *q)
+{
+	if (known(d, &q->record))
+		return;
+	if (writer_suspended(d) || keep(d, q) < 0)
+		atomic_fetch_add(&d->dropped, 1);
+	else
+		atomic_fetch_add(&d->written, 1);
+}
+
+/* --- Queue and thread ---------------------------------------------------------------------- */
+
+bool writer_put(struct disk *d, struct queued *q)
+{
+	bool room;
+
+	DL_HOLD(&d->lock);
+	room = d->queued_bytes + record_bytes(&q->record) <= d->queue_most && !d->closing;
+	if (!room) {
+		free(q);
+		return false;
+	}
+	q->next = NULL;
+	*d->last = q;
+	d->last = &q->next;
+	d->queued_bytes += record_bytes(&q->record);
+	pthread_cond_signal(&d->wake);
+	return true;
+}
+
+/* NULL: there is none; wait: only when the queue is closed. */
+static struct queued *take(struct disk *d, bool wait)
+{
+	struct queued *q;
+
+	DL_HOLD(&d->lock);
+	while (wait && !d->first && !d->closing) {
+		d->idle = true;
+		pthread_cond_broadcast(&d->idled);
+		dl_cond_wait(&d->wake, &d->lock);
+	}
+	d->idle = false;
+	q = d->first;
+	if (!q)
+		return NULL;
+	d->first = q->next;
+	if (!d->first)
+		d->last = &d->first;
+	d->queued_bytes -= record_bytes(&q->record);
+	return q;
+}
+
+void writer_drain(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	while (d->first || !d->idle)
+		dl_cond_wait(&d->idled, &d->lock);
+}
+
+static void flush_all(struct disk *d)
+{
+	int r = writer_flush(d);
+
+	if (r < 0)
+		fault_seen(d, r);
+}
+
+/* What is queued when the time to stop is over, is dropped. */
+static bool too_late(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	return d->closing && clock_now() > d->deadline;
+}
+
+static void *run(void *context)
+{
+	struct disk *d = context;
+
+	for (;;) {
+		struct queued *q = take(d, d->writer.batched == 0);
+
+		if (!q && d->writer.batched == 0)
+			break;
+		if (!q)
+			flush_all(d);
+		else if (too_late(d))
+			atomic_fetch_add(&d->dropped, 1);
+		else
+			write_one(d, q);
+		free(q);
+	}
+	end_segment(d);
+	writer_let_go(d);
+	DL_HOLD(&d->lock);
+	d->ended = true;
+	pthread_cond_broadcast(&d->idled);
+	return NULL;
+}
+
+int writer_start(struct disk *d)
+{
+	struct writer *w = &d->writer;
+
+	d->last = &d->first;
+	w->fd = w->before = -1;
+	w->pause = PAUSE_FIRST;
+	return -pthread_create(&w->thread, NULL, run, d);
+}
+
+bool writer_stop(struct disk *d)
+{
+	bool ended;
+
+	dl_lock_take(&d->lock);
+	d->closing = true;
+	d->deadline = clock_now() + STOP_MOST;
+	pthread_cond_signal(&d->wake);
+	while (!d->ended && dl_cond_wait_until(&d->idled, &d->lock, d->deadline + STOP_MORE))
+		;
+	ended = d->ended;
+	dl_lock_drop(&d->lock);
+	if (ended)
+		pthread_join(d->writer.thread, NULL);
+	else
+		pthread_detach(d->writer.thread);
+	return ended;
+}

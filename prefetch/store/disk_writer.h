@@ -1,0 +1,28 @@
+/* The one thread that writes: a queue, the newest segment, and what is done about faults.
+ * Thread-safety: writer_put() on any thread.
+ */
+#pragma once
+#include "base/clock.h"
+#include "prefetch/store/disk_internal.h"
+
+#define PAUSE_FIRST (10 * CLOCK_S)
+#define PAUSE_MOST (300 * CLOCK_S)
+
+int writer_start(struct disk *d) DL_MUST_CHECK;
+/* Writes what is queued, for 2 s at most.  false: the disk does not answer, so the thread is still
+ * there. */
+bool writer_stop(struct disk *d) DL_MUST_CHECK;
+
+/* Takes q.  false: it was dropped, the queue is full. */
+bool writer_put(struct disk *d, struct queued *q);
+
+void writer_drain(struct disk *d);     /* until all that was queued is written; for tests */
+bool writer_suspended(const struct disk *d);
+
+/* On the writer thread: append to the newest segment, or to a new one, whatever room there is.
+ * `from`: the record is moved from there. */
+int writer_append(struct disk *d, const struct record *r, const void *bytes, struct place from)
+	DL_MUST_CHECK;
+/* What was appended is in the index from now on. */
+int writer_flush(struct disk *d) DL_MUST_CHECK;
+void writer_let_go(struct disk *d);     /* of all segments but the newest */

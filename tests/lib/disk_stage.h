@@ -1,0 +1,75 @@
+/* Samples for the disk tier, whose bytes say which they are. */
+#pragma once
+#undef NDEBUG
+#include <assert.h>
+#include <string.h>
+
+#include "prefetch/store/disk_writer.h"
+#include "tests/lib/tree.h"
+
+#define SOURCE UINT64_C(77)
+
+/* Spread as a hash is. */
+static inline uint64_t mixed(uint64_t n)
+{
+	n = (n ^ (n >> 31)) * UINT64_C(0x7fb5d329728ea185);
+	n = (n ^ (n >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
+	return n ^ (n >> 33);
+}
+
+static inline struct disk_key key_at(uint64_t source, uint64_t n)
+{
+	return (struct disk_key){ { source, mixed(n + 1) } };
+}
+
+static inline struct disk_identity version_of(uint64_t n, uint64_t version)
+{
+	return (struct disk_identity){ .size = n, .ino = n + 1, .dev = 3,
+				       .mtime_ns = (int64_t)version, .ctime_ns = 5 };
+}
+
+static inline void fill_bytes(uint8_t *at, size_t len, uint64_t n, uint64_t version)
+{
+	uint64_t x = mixed(n * 1000003 + version);
+
+	for (size_t i = 0; i < len; i++)
+		at[i] = (uint8_t)(x >> (i % 8 * 8)) ^ (uint8_t)(i >> 3);
+}
+
+static inline void put(struct disk *d, uint64_t source, uint64_t n, uint64_t version, size_t len)
+{
+	struct disk_key key = key_at(source, n);
+	struct disk_identity id = version_of(n, version);
+	uint8_t *bytes = malloc(len + 1);
+
+	assert(bytes);
+	fill_bytes(bytes, len, n, version);
+	disk_put(d, &key, &id, (struct bytes){ bytes, len });
+	free(bytes);
+}
+
+static inline bool has(struct disk *d, uint64_t source, uint64_t n, uint64_t version)
+{
+	struct disk_key key = key_at(source, n);
+	struct disk_identity id = version_of(n, version);
+
+	return disk_has(d, &key, &id);
+}
+
+/* What disk_get() says; never wrong bytes. */
+static inline int get(struct disk *d, uint64_t source, uint64_t n, uint64_t version, size_t len)
+{
+	struct disk_key key = key_at(source, n);
+	struct disk_identity id = version_of(n, version);
+	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
+	uint8_t *right = malloc(len + 1);
+	int r = disk_get(d, &key, &id, &bytes);
+
+	assert(right);
+	fill_bytes(right, len, n, version);
+	assert(r < 0 || bytes.len == len);
+	assert(r < 0 || len == 0 || memcmp(bytes.at, right, len) == 0);
+	assert(r == 0 || !bytes.at);
+	free(right);
+	return r;
+}

@@ -1,0 +1,77 @@
+/* A store for each test, and what happens to its files behind its back. */
+#pragma once
+#include <criterion/criterion.h>
+
+#include "base/log.h"
+#include "tests/lib/disk_stage.h"
+
+static struct tree tree;
+static struct disk *d;
+static struct disk_options options;
+static char folder[PATH_MAX];
+
+static inline void open_disk(uint64_t size)
+{
+	int pid;
+
+	options = (struct disk_options){ .folder = folder, .size = size };
+	cr_assert_eq(disk_open(&options, &d, &pid), 0);
+}
+
+static inline void reopen(void)
+{
+	disk_close(d);
+	d = NULL;
+	open_disk(options.size);
+}
+
+static inline void set_up(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	tree = tree_new();
+	snprintf(folder, sizeof(folder), "%s", tree_path(&tree, "s"));
+	open_disk(64 * MiB);
+}
+
+static inline void tear_down(void)
+{
+	disk_close(d);
+	d = NULL;
+	tree_drop(&tree, "");
+}
+
+/* --- Files behind its back ----------------------------------------------------------------- */
+
+static inline const char *in_store(const char *name)
+{
+	static char paths[4][PATH_MAX];
+	static unsigned turn;
+	char *path = paths[turn++ % 4];
+
+	cr_assert_lt(snprintf(path, PATH_MAX, "%s/%s", folder, name), PATH_MAX);
+	return path;
+}
+
+static inline void spill(const char *path, const struct buf *b, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	cr_assert_geq(fd, 0, "%s", path);
+	cr_assert_eq(write(fd, b->at, len), (ssize_t)len);
+	close(fd);
+}
+
+static inline void expect_all(uint64_t count, size_t len)
+{
+	for (uint64_t n = 0; n < count; n++)
+		cr_expect_eq(get(d, SOURCE, n, 1, len), 0, "sample %ju", (uintmax_t)n);
+}
+
+static inline void no_index(void)
+{
+	const char *names[] = { "index/data.mdb", "index/state", "index/lock.mdb" };
+
+	for (size_t i = 0; i < DL_COUNT(names); i++)
+		unlink(in_store(names[i]));
+	cr_assert_eq(rmdir(in_store("index")), 0);
+}

@@ -1,0 +1,343 @@
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "tests/lib/disk_suite.h"
+
+TestSuite(disk, .init = set_up, .fini = tear_down);
+
+/* --- Samples ------------------------------------------------------------------------------- */
+
+Test(disk, gives_back_what_was_put_over_a_restart_as_well)
+{
+	struct disk_report r;
+
+	for (uint64_t n = 0; n < 300; n++)
+		put(d, SOURCE, n, 1, n * 7);
+	writer_drain(d);
+	for (int i = 0; i < 2; i++) {
+		for (uint64_t n = 0; n < 300; n++)
+			cr_expect_eq(get(d, SOURCE, n, 1, n * 7), 0, "%ju", (uintmax_t)n);
+		cr_expect(!has(d, SOURCE, 300, 1) && get(d, SOURCE, 300, 1, 0) == -ENOENT);
+		r = disk_report(d);
+		cr_expect_eq(r.records, 300);
+		cr_expect_eq(r.bytes, 300 * RECORD_HEAD + 7 * 300 * 299 / 2);
+		cr_expect(r.hits == 300 && r.misses == 1 && r.bad == 0);
+		reopen();
+	}
+}
+
+Test(disk, another_version_is_a_miss_and_the_old_one_is_forgotten)
+{
+	for (unsigned field = 0; field < 5; field++) {
+		struct disk_key key = key_at(SOURCE, field);
+		struct disk_identity id = version_of(field, 1);
+		uint64_t *fields[] = { &id.size, &id.ino, &id.dev, (uint64_t *)&id.mtime_ns,
+				       (uint64_t *)&id.ctime_ns };
+		struct buf bytes = BUF_EMPTY;
+
+		put(d, SOURCE, field, 1, 10);
+		writer_drain(d);
+		++*fields[field];
+		cr_expect(has(d, SOURCE, field, 1) && !disk_has(d, &key, &id));
+		cr_expect_eq(disk_get(d, &key, &id, &bytes), -ENOENT);
+		cr_expect(!has(d, SOURCE, field, 1), "field %u", field);
+	}
+	cr_expect_eq(disk_report(d).records, 0);
+}
+
+Test(disk, a_new_version_takes_the_place_of_the_old)
+{
+	for (uint64_t version = 1; version < 4; version++)
+		put(d, SOURCE, 0, version, 100);
+	writer_drain(d);
+	cr_expect_eq(get(d, SOURCE, 0, 3, 100), 0);
+	cr_expect_eq(disk_report(d).records, 1);
+	cr_expect_eq(disk_report(d).bytes, RECORD_HEAD + 100);
+}
+
+Test(disk, what_the_queue_has_no_room_for_is_dropped)
+{
+	disk_close(d);
+	d = NULL;
+	options.queue = RECORD_HEAD + 100;
+	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	put(d, SOURCE, 0, 1, 101);
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect(!has(d, SOURCE, 0, 1) && has(d, SOURCE, 1, 1));
+	cr_expect_eq(disk_report(d).dropped, 1);
+}
+
+/* --- One owner ----------------------------------------------------------------------------- */
+
+Test(disk, a_second_open_is_told_who_has_it)
+{
+	struct disk *second = NULL;
+	int pid = -1;
+
+	cr_expect_eq(disk_open(&options, &second, &pid), -EWOULDBLOCK);
+	cr_expect_eq(pid, getpid());
+	cr_expect(!second);
+}
+
+Test(disk, a_lock_of_a_killed_process_does_not_block)
+{
+	int ready[2], pid = -1;
+	pid_t child;
+	char c;
+
+	disk_close(d);
+	d = NULL;
+	cr_assert_eq(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		open_disk(options.size);
+		cr_assert_eq(write(ready[1], "r", 1), 1);
+		pause();
+	}
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	cr_expect_eq(disk_open(&options, &d, &pid), -EWOULDBLOCK);
+	cr_expect_eq(pid, child);
+	kill(child, SIGKILL);
+	cr_assert_eq(waitpid(child, NULL, 0), child);
+	open_disk(options.size);
+}
+
+/* --- Faults -------------------------------------------------------------------------------- */
+
+/* The next put tries again. */
+static void time_passes(void)
+{
+	atomic_store(&d->suspended_until, 1);
+}
+
+static bool mounted;
+
+static void set_up_tmpfs(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	tree = tree_new();
+	mounted = mount("dlfs-test", tree.root, "tmpfs", 0, "size=4m") == 0;
+	if (!mounted) {
+		tree_drop(&tree, "");
+		cr_skip_test("a tmpfs cannot be mounted");
+	}
+	snprintf(folder, sizeof(folder), "%s", tree_path(&tree, "s"));
+	open_disk(64 * MiB);
+}
+
+static void tear_down_tmpfs(void)
+{
+	disk_close(d);
+	d = NULL;
+	cr_assert(umount2(tree.root, MNT_DETACH) == 0 && rmdir(tree.root) == 0);
+}
+
+TestSuite(disk_tmpfs, .init = set_up_tmpfs, .fini = tear_down_tmpfs);
+
+/* The lines that are logged to standard error from now on. */
+static int catch_log(void)
+{
+	int caught = memfd_create("log", MFD_CLOEXEC);
+
+	log_set_level(LOG_LEVEL_INFO);
+	cr_assert(caught >= 0 && dup2(caught, STDERR_FILENO) == STDERR_FILENO);
+	return caught;
+}
+
+static unsigned lines_in(int caught)
+{
+	char text[4096];
+	ssize_t n = pread(caught, text, sizeof(text), 0);
+	unsigned lines = 0;
+
+	cr_assert_geq(n, 0);
+	while (n-- > 0)
+		lines += text[n] == '\n';
+	return lines;
+}
+
+static uint64_t put_until_suspended(void)
+{
+	uint64_t n = 0;
+
+	for (; n < 1000 && !disk_report(d).suspended; n++) {
+		put(d, SOURCE, n, 1, 30000);
+		writer_drain(d);
+	}
+	return n - 1;
+}
+
+Test(disk_tmpfs, a_full_disk_is_left_alone_until_there_is_room)
+{
+	static uint8_t zeros[MiB];
+	uint64_t kept, many;
+
+	spill(tree_path(&tree, "filler"), &(struct buf){ zeros, MiB, MiB }, MiB);
+	kept = put_until_suspended();
+	cr_assert(kept > 50 && kept < 200, "%ju", (uintmax_t)kept);
+	expect_all(kept, 30000);
+	put(d, SOURCE, kept, 1, 30000);
+	cr_expect_eq(disk_report(d).written, kept);
+	reopen();
+	expect_all(kept, 30000);
+	cr_assert_lt(put_until_suspended(), kept + 3);
+	cr_assert_eq(unlink(tree_path(&tree, "filler")), 0);
+	time_passes();
+	many = disk_report(d).records;
+	put(d, SOURCE, 999, 1, 30000);
+	writer_drain(d);
+	cr_expect_eq(get(d, SOURCE, 999, 1, 30000), 0);
+	cr_expect_eq(disk_report(d).records, many + 1);
+	cr_expect(!disk_report(d).suspended);
+	expect_all(kept, 30000);
+}
+
+Test(disk_tmpfs, one_warning_and_longer_pauses_until_it_is_over)
+{
+	static uint8_t zeros[4 * MiB];
+	int caught = catch_log(), fd;
+	uint64_t pause = PAUSE_FIRST;
+
+	fd = open(tree_path(&tree, "filler"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_gt(write(fd, zeros, sizeof(zeros)), 0);
+	for (uint64_t n = 0; n < 8; n++) {
+		time_passes();
+		put(d, SOURCE, n, 1, 30000);
+		writer_drain(d);
+		cr_expect(disk_report(d).suspended);
+		pause = DL_MIN(pause * 2, PAUSE_MOST);
+		cr_expect_eq(d->writer.pause, pause);
+		cr_expect_eq(lines_in(caught), 1);
+	}
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	close(fd);
+	time_passes();
+	put(d, SOURCE, 0, 1, 30000);
+	writer_drain(d);
+	cr_expect(!disk_report(d).suspended && d->writer.pause == PAUSE_FIRST);
+	cr_expect_eq(lines_in(caught), 2);
+}
+
+Test(disk_tmpfs, it_opens_on_a_full_disk)
+{
+	static uint8_t zeros[4 * MiB];
+	int fd;
+
+	for (uint64_t n = 0; n < 30; n++)
+		put(d, SOURCE, n, 1, 30000);
+	disk_close(d);
+	d = NULL;
+	fd = open(tree_path(&tree, "filler"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_gt(write(fd, zeros, sizeof(zeros)), 0);
+	close(fd);
+	open_disk(options.size);
+	expect_all(30, 30000);
+	disk_close(d);
+	no_index();
+	d = NULL;
+	if (disk_open(&options, &d, &(int){ 0 }) == 0)
+		for (uint64_t n = 0; n < 30; n++)
+			get(d, SOURCE, n, 1, 30000);
+}
+
+Test(disk_tmpfs, so_much_of_the_file_system_stays_free)
+{
+	uint64_t kept;
+
+	disk_close(d);
+	d = NULL;
+	options.keep_free = 2 * MiB;
+	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	kept = put_until_suspended();
+	cr_expect(kept > 30 && kept * 30000 < 2 * MiB, "%ju", (uintmax_t)kept);
+	expect_all(kept, 30000);
+}
+
+#define NOBODY 65534
+
+Test(disk, a_folder_that_becomes_read_only_is_read_on)
+{
+	disk_close(d);
+	d = NULL;
+	if (geteuid() == 0) {
+		/* Root may write everywhere. */
+		cr_assert(chown(folder, NOBODY, NOBODY) == 0 && chmod(tree.root, 0777) == 0);
+		no_index();
+		cr_assert_eq(unlink(in_store("lock")), 0);
+		cr_assert_eq(seteuid(NOBODY), 0);
+	}
+	open_disk(options.size);
+	put(d, SOURCE, 0, 1, 30000);
+	writer_drain(d);
+	cr_assert_eq(chmod(folder, 0500), 0);
+	d->segment_most = 1;
+	put(d, SOURCE, 1, 1, 300);
+	writer_drain(d);
+	cr_expect(disk_report(d).suspended);
+	cr_expect_eq(get(d, SOURCE, 0, 1, 30000), 0);
+	cr_assert_eq(chmod(folder, 0700), 0);
+	time_passes();
+	put(d, SOURCE, 1, 1, 300);
+	writer_drain(d);
+	cr_expect(!disk_report(d).suspended);
+	cr_expect_eq(get(d, SOURCE, 1, 1, 300), 0);
+	cr_assert_eq(seteuid(getuid()), 0);
+}
+
+Test(disk, half_a_record_is_cut_off)
+{
+	struct rlimit before, limit;
+	struct stat st;
+
+	cr_assert(signal(SIGXFSZ, SIG_IGN) != SIG_ERR && getrlimit(RLIMIT_FSIZE, &before) == 0);
+	limit = (struct rlimit){ 200000, before.rlim_max };
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(put_until_suspended(), 6);
+	expect_all(6, 30000);
+	cr_assert_eq(stat(in_store("00000001.seg"), &st), 0);
+	cr_expect_eq(st.st_size, 6 * (RECORD_HEAD + 30000));
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	time_passes();
+	put(d, SOURCE, 6, 1, 30000);
+	reopen();
+	expect_all(7, 30000);
+}
+
+Test(disk, a_folder_that_cannot_be_written_is_refused)
+{
+	int pid;
+
+	disk_close(d);
+	d = NULL;
+	options.folder = "/proc/self/store";
+	cr_expect_lt(disk_open(&options, &d, &pid), 0);
+	options.folder = "/dev/null";
+	cr_expect_eq(disk_open(&options, &d, &pid), -ENOTDIR);
+}
+
+Test(disk, a_folder_that_is_removed_is_no_error)
+{
+	put(d, SOURCE, 0, 1, 100);
+	writer_drain(d);
+	cr_assert_eq(unlink(in_store("00000001.seg")), 0);
+	no_index();
+	cr_assert(unlink(in_store("lock")) == 0 && rmdir(folder) == 0);
+	cr_expect_eq(get(d, SOURCE, 0, 1, 100), -EIO);
+	cr_expect_eq(get(d, SOURCE, 0, 1, 100), -ENOENT);
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect(disk_report(d).suspended);
+	time_passes();
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect(disk_report(d).suspended);
+	cr_expect_eq(get(d, SOURCE, 1, 1, 100), -ENOENT);
+	reopen();
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect_eq(get(d, SOURCE, 1, 1, 100), 0);
+}

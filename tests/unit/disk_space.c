@@ -1,0 +1,175 @@
+#include <dirent.h>
+
+#include "tests/lib/disk_suite.h"
+
+#define SMALL (4 * MiB)
+
+TestSuite(disk_space, .init = set_up, .fini = tear_down);
+
+static uint64_t bytes_in(const char *path)
+{
+	uint64_t sum = 0;
+	struct dirent *e;
+	DIR *dir = opendir(path);
+
+	cr_assert(dir);
+	while ((e = readdir(dir))) {
+		struct stat st;
+
+		if (e->d_name[0] == '.' || fstatat(dirfd(dir), e->d_name, &st, 0) < 0)
+			continue;
+		if (S_ISREG(st.st_mode))
+			sum += (uint64_t)st.st_size;
+	}
+	closedir(dir);
+	return sum;
+}
+
+static void expect_bound(void)
+{
+	uint64_t bytes = bytes_in(folder) + bytes_in(in_store("index"));
+
+	cr_assert_leq(bytes, options.size, "%ju bytes", (uintmax_t)bytes);
+}
+
+Test(disk_space, space_of_old_versions_is_taken_back_and_live_records_are_moved)
+{
+	enum { STAY = 100, CHANGE = 100, LEN = 10000 };
+
+	disk_close(d);
+	open_disk(SMALL);
+	for (uint64_t version = 1; version < 20; version++) {
+		for (uint64_t n = 0; n < CHANGE; n++) {
+			if (version == 1)
+				put(d, SOURCE, CHANGE + n, 1, LEN);
+			put(d, SOURCE, n, version, LEN);
+			writer_drain(d);
+			expect_bound();
+		}
+	}
+	for (uint64_t n = 0; n < CHANGE; n++)
+		cr_expect_eq(get(d, SOURCE, n, 19, LEN), 0, "%ju", (uintmax_t)n);
+	for (uint64_t n = 0; n < STAY; n++)
+		cr_expect_eq(get(d, SOURCE, CHANGE + n, 1, LEN), 0, "%ju", (uintmax_t)n);
+	cr_expect_eq(disk_report(d).records, STAY + CHANGE);
+	cr_expect_eq(disk_report(d).dropped, 0);
+	reopen();
+	cr_expect_eq(disk_report(d).records, STAY + CHANGE);
+}
+
+Test(disk_space, what_waits_for_the_index_is_not_taken_for_free_space)
+{
+	enum { SAMPLES = 300, LEN = 30000 };  /* twice the room; a batch is several segments */
+	static uint8_t bytes[LEN];
+	uint64_t bad = 1;
+
+	disk_close(d);
+	open_disk(SMALL);
+	for (uint64_t n = 0; n < SAMPLES; n++) {
+		struct disk_key key = key_at(SOURCE, n);
+		struct disk_identity id = version_of(n, 1);
+
+		disk_put(d, &key, &id, (struct bytes){ bytes, LEN });
+	}
+	writer_drain(d);
+	cr_expect(disk_verify(d, false, NULL, NULL, &bad) == 0 && bad == 0, "%ju bad",
+		  (uintmax_t)bad);
+	cr_expect_gt(disk_report(d).records, SAMPLES / 4);
+	expect_bound();
+}
+
+Test(disk_space, of_the_same_dataset_nothing_is_evicted_of_another_all)
+{
+	enum { LEN = 20000 };
+	uint64_t kept, others = 0;
+
+	disk_close(d);
+	open_disk(SMALL);
+	for (uint64_t n = 0; n < 1000; n++) {
+		put(d, SOURCE, n, 1, LEN);
+		writer_drain(d);
+		expect_bound();
+	}
+	kept = disk_report(d).records;
+	cr_expect_gt(kept * LEN, SMALL * 3 / 4);
+	for (uint64_t n = 0; n < kept; n++)
+		cr_expect(has(d, SOURCE, n, 1));
+	disk_dataset(d, SOURCE + 1, kept / 2, kept / 2 * LEN);
+	for (uint64_t n = 0; n < kept / 2; n++)
+		put(d, SOURCE + 1, n, 1, LEN);
+	writer_drain(d);
+	expect_bound();
+	for (uint64_t n = 0; n < kept / 2; n++)
+		cr_expect_eq(get(d, SOURCE + 1, n, 1, LEN), 0);
+	for (uint64_t n = 0; n < kept; n++)
+		others += has(d, SOURCE, n, 1);
+	cr_expect(others > 0 && others < kept, "%ju", (uintmax_t)others);
+}
+
+Test(disk_space, a_uniform_share_is_kept)
+{
+	enum { FILES = 8000, LEN = 4000 };
+	uint64_t kept[4] = { 0 }, all = 0;
+	double share;
+
+	disk_close(d);
+	open_disk(2 * SMALL);
+	disk_dataset(d, SOURCE, FILES, (uint64_t)FILES * LEN);
+	for (uint64_t n = 0; n < FILES; n++) {
+		put(d, SOURCE, n, 1, LEN);
+		if (n % 1000 == 0)
+			writer_drain(d);
+	}
+	writer_drain(d);
+	expect_bound();
+	cr_expect(!d->full);
+	for (uint64_t n = 0; n < FILES; n++) {
+		struct disk_key key = key_at(SOURCE, n);
+
+		cr_assert_eq(has(d, SOURCE, n, 1), disk_wants(d, &key, LEN));
+		kept[n / (FILES / 4)] += has(d, SOURCE, n, 1);
+	}
+	for (int i = 0; i < 4; i++)
+		all += kept[i];
+	share = (double)all / FILES;
+	cr_expect(share > 0.17 && share < 0.25, "%f", share);
+	for (int i = 0; i < 4; i++)
+		cr_expect_float_eq((double)kept[i] / (FILES / 4), share, 0.03, "%d", i);
+}
+
+Test(disk_space, many_tiny_samples_stay_within_the_size_too)
+{
+	enum { COUNT = 60000 };
+
+	disk_close(d);
+	open_disk(SMALL);
+	for (uint64_t n = 0; n < COUNT; n++) {
+		put(d, SOURCE, n, 1, 0);
+		if (n % 500 == 0) {
+			writer_drain(d);
+			expect_bound();
+		}
+	}
+	writer_drain(d);
+	expect_bound();
+	cr_expect(d->full && !disk_report(d).suspended);
+	cr_expect_gt(disk_report(d).records, COUNT / 30);
+	reopen();
+	expect_bound();
+	for (uint64_t n = 0; n < 1000; n++)
+		cr_expect_eq(get(d, SOURCE, n, 1, 0), 0);
+}
+
+Test(disk_space, a_smaller_size_than_before_is_kept_too)
+{
+	for (uint64_t n = 0; n < 500; n++)
+		put(d, SOURCE, n, 1, 20000);
+	disk_close(d);
+	open_disk(SMALL);
+	expect_bound();
+	cr_expect_gt(disk_report(d).records, 50);
+	disk_close(d);
+	d = NULL;
+	open_disk(SMALL);
+	expect_bound();
+}
