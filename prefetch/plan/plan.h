@@ -10,8 +10,9 @@
  *     SPENT   used, goes early when room is needed, but not before its reader is done
  *             with it (its stream opened SPENT_OPENS more files, or SPENT_NS passed)
  *
- *     STALE   was wanted once, by a course that is gone: goes first when room is needed
- *     DOOMED  skipped by its course, or forgotten: goes now
+ *     STALE   was wanted once, by a course that is gone or has passed it: goes first when room
+ *             is needed
+ *     DOOMED  forgotten: goes now
  *
  * Room: the bytes of all samples that are not absent never exceed limits.room, whatever the
  * facts are (after a smaller limit: they only fall until they are below it).  When room is

@@ -93,7 +93,7 @@ static void take_opened(struct plan *p, struct slot *s, const struct course *c)
 	s->word = first;
 }
 
-/* What lies behind the front was used, or skipped and is of no use to this course. */
+/* What lies behind the front was used, or skipped: then it goes first when room is short. */
 static void pass(struct plan *p, struct slot *s, const struct course *c)
 {
 	while (!link_empty(&s->wants)) {
@@ -104,7 +104,7 @@ static void pass(struct plan *p, struct slot *s, const struct course *c)
 		if (w->at >= s->front)
 			break;
 		used = w->at < s->base || c->opened[position / 64] >> (position % 64) & 1;
-		want_remove(p, w, used ? ROLE_SPENT : ROLE_DOOMED);
+		want_remove(p, w, used ? ROLE_SPENT : ROLE_STALE);
 	}
 }
 

@@ -163,10 +163,12 @@ Test(plan, a_lead_goes_only_for_what_is_needed_sooner, .init = setup)
 	job_end(&jobs[1]);
 }
 
-Test(plan, what_was_skipped_is_freed, .init = setup)
+/* It may be read all the same (an open that nobody saw), so it goes when room is short. */
+Test(plan, what_was_skipped_goes_first, .init = setup)
 {
 	struct scene sc;
-	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
+	struct plan *p = scene_start(&sc, plan_of(14 * SIZE, 10, 4, 1000), in_order(1000));
+	unsigned skipped = 0;
 
 	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
@@ -175,8 +177,10 @@ Test(plan, what_was_skipped_is_freed, .init = setup)
 	scene_tell(&sc, 1);
 	run(p, 1, NULL, 0);
 	for (unsigned i = 0; i < 10; i++)
-		cr_assert_not(plan_held(p, i));
-	cr_assert(plan_held(p, 705));
+		skipped += plan_held(p, i);
+	cr_assert_leq(skipped, 4u, "%u are still there", skipped);
+	for (unsigned i = 701; i < 711; i++)
+		cr_assert(plan_held(p, i), "%u", i);
 	scene_end(&sc);
 }
 
