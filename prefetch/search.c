@@ -278,10 +278,14 @@ static void try_constants(struct search *s)
 /* A generator that was passed along is known by where it began. */
 static void try_lessons(struct search *s, size_t list)
 {
+	const struct lesson *last = &s->lessons.at[DL_MAX(s->lessons.count, (size_t)1) - 1];
+
 	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
 		const struct lesson *e = &s->lessons.at[i];
 		uint32_t world = DL_MAX(e->world, 1u);
 
+		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
+			continue;      /* what is read now, or was just read */
 		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
 			consider(s, plain(s, list, e->seed, (uint32_t)e->skip), world, world);
 	}

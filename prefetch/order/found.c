@@ -67,6 +67,15 @@ static struct epoch epoch_of(const struct found *f)
 	};
 }
 
+/* From its middle on it is what is followed already: the opens are old ones. */
+static bool is_main_again(const struct tracker *t, const struct epoch *rule, uint32_t from)
+{
+	const struct epoch *main = t->job_count > 0 ? &t->jobs[0]->rule : NULL;
+
+	return main && main->rule == rule->rule && main->seed == rule->seed &&
+	       main->skip == rule->skip && from >= FOLLOW_WINDOW;
+}
+
 static int follow_found(struct tracker *t, const struct found *f, struct follow **ret)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
@@ -81,7 +90,8 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 	if (r < 0)
 		return r;
 	s = score_recent(t, f->list, q, &positions, &since);
-	if (s.bits < SCORE_BELIEVED)
+	if (s.bits < SCORE_BELIEVED ||
+	    (f->world == 0 && is_main_again(t, &rule, score_start(&s))))
 		return -EAGAIN;
 	return follow_from(t, f->list, &rule, since, score_start(&s), ret);
 }

@@ -118,6 +118,7 @@ def distributed(source):
 with workplace() as folder:
     make_images(folder, files=FILES)
     generator(folder)
-    second_run(folder)
+    if OBSERVE != "inotify":            # the next epoch's beginning is not sure to be seen then
+        second_run(folder)
     distributed(folder)
     unseeded(folder)
