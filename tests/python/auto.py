@@ -6,6 +6,7 @@ two of all processors, during which the loop waits for dlfs and not for a time t
 import multiprocessing
 import os
 import shutil
+import sys
 import tempfile
 
 import torch
@@ -118,7 +119,7 @@ def distributed(source):
 with workplace() as folder:
     make_images(folder, files=FILES)
     generator(folder)
-    if OBSERVE != "inotify":            # the next epoch's beginning is not sure to be seen then
+    if "second_run" in sys.argv[1:]:    # where the next epoch begins is not sure to be seen yet
         second_run(folder)
     distributed(folder)
     unseeded(folder)
