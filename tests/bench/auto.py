@@ -341,7 +341,7 @@ def runs(bench):
         bench.row("auto-runs", f"{rule}: found", "epochs", [found], [of], f"of {of}")
     bench.row("auto-runs", "something wrong was believed", "runs", [got["wrong"]],
               note=f"of {bench.runs}, seed {seed}")
-    if got["wrong"]:
+    if got["wrong"] and not bench.short:   # short: does the bench work; the count is in its table
         raise Failed("auto-runs: something wrong was believed, see above")
 
 
