@@ -6,6 +6,7 @@
 #define LEAD_PROVISIONAL UINT64_C(64)
 #define LEAD_UNPROVEN UINT64_C(16)
 #define DEEPEST (UINT64_C(1) << 20)     /* positions: each takes a little memory of its own */
+#define GUESS_SHARE 16                  /* of the room, for each that may come while none is read */
 
 static uint64_t samples_in(const struct plan *p, uint64_t bytes)
 {
@@ -48,7 +49,11 @@ uint64_t lead_free(const struct plan *p)
 
 bool lead_deeper(const struct plan *p, const struct slot *s)
 {
-	if (!p->source_idle || p->limits.lead || s->provisional || s->cursor >= s->front + DEEPEST)
+	uint64_t deepest = DEEPEST;
+
+	if (s->provisional)
+		deepest = p->full_courses ? 0 : samples_in(p, p->limits.room / GUESS_SHARE);
+	if (!p->source_idle || p->limits.lead || s->cursor >= s->front + deepest)
 		return false;
 	if (s->sequential && s->front - s->start < p->target)
 		return false;

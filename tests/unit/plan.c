@@ -275,6 +275,23 @@ Test(plan, provisional_courses_have_a_short_lead, .init = setup)
 	scene_end(&sc);
 }
 
+Test(plan, goes_deeper_for_what_may_come_while_nobody_reads, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(16 * 300 * SIZE, 0, 8, 4000), in_order(4000));
+
+	sc.j.course.provisional = true;
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	cr_assert(plan_held(p, 31));
+	cr_assert_not(plan_held(p, 32), "the source has other work");
+	plan_idle(p, true);
+	run(p, 0, NULL, 0);
+	cr_assert(plan_held(p, 295));
+	cr_assert_not(plan_held(p, 305), "about a sixteenth of the room");
+	scene_end(&sc);
+}
+
 Test(plan, keeps_what_is_dearest_a_byte, .init = setup)
 {
 	struct scene sc;
