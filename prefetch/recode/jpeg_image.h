@@ -1,0 +1,37 @@
+/* A JPEG as coefficients: read from a file, changed, and written as another file.
+ *
+ * Coefficients are in units of 1, not of the quantisation step: `quant[k] * what the file has`.
+ * Blocks are 64 of them in natural order (row by row, DC first), and lie row by row.
+ *
+ * Thread-safety: one thread at a time for an image.
+ */
+#pragma once
+#include "base/buf.h"
+#include "prefetch/recode/jpeg_outline.h"
+
+#define JPEG_VALUE_MAX 16383           /* of a coefficient; larger ones are cut to it */
+
+struct jpeg_plane {
+	int16_t *at;                   /* [rows][columns][64] */
+	uint32_t columns, rows;        /* in blocks, padding to a whole MCU not among them */
+	unsigned h, v;                 /* sampling factors */
+	uint16_t quant[64];            /* the steps, in natural order */
+};
+
+struct jpeg_image {
+	unsigned width, height, components;
+	struct jpeg_plane plane[JPEG_COMPONENTS];
+};
+
+/* RECODE_DONE, or why it cannot be had.  Any warning of the decoder is RECODE_DAMAGED. */
+enum recode_reason jpeg_read(struct bytes source, const struct jpeg_outline *o,
+			     struct jpeg_image *ret);
+
+/* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, to be
+ * multiplied by quant[].  The APPn and COM segments of `notes`, a JPEG, are copied in front.
+ * RECODE_NO_GAIN: it would be longer than `most` bytes.
+ */
+enum recode_reason jpeg_write(const struct jpeg_image *image, struct bytes notes, size_t most,
+			      struct buf *ret);
+
+void jpeg_image_fini(struct jpeg_image *image);

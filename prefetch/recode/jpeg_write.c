@@ -1,0 +1,158 @@
+#include "prefetch/recode/jpeg_image.h"
+
+#include <string.h>
+
+#include "prefetch/recode/jpeg_guard.h"
+
+struct writing {
+	struct jpeg_guard guard;
+	struct jpeg_compress_struct out;
+	const struct jpeg_image *image;
+	struct bytes notes;
+	struct jpeg_destination_mgr to;
+	struct buf result;             /* of a fixed size: what does not fit is no gain */
+};
+
+static void begin_result(j_compress_ptr c)
+{
+	struct writing *w = c->client_data;
+
+	w->to.next_output_byte = w->result.at;
+	w->to.free_in_buffer = w->result.cap;
+}
+
+static boolean result_is_full(j_compress_ptr c)
+{
+	struct writing *w = c->client_data;
+
+	jpeg_leave(&w->guard, RECODE_NO_GAIN);
+}
+
+static void end_result(j_compress_ptr c)
+{
+	struct writing *w = c->client_data;
+
+	w->result.len = w->result.cap - w->to.free_in_buffer;
+}
+
+static uint32_t round_up(uint32_t n, unsigned to)
+{
+	return (n + to - 1) / to * to;
+}
+
+static void set_table(struct jpeg_compress_struct *out, int slot, const uint16_t quant[64])
+{
+	if (!out->quant_tbl_ptrs[slot])
+		out->quant_tbl_ptrs[slot] = jpeg_alloc_quant_table((j_common_ptr)out);
+	for (unsigned k = 0; k < 64; k++)
+		out->quant_tbl_ptrs[slot]->quantval[k] = quant[k];
+	out->quant_tbl_ptrs[slot]->sent_table = FALSE;
+}
+
+static void set_up(struct writing *w)
+{
+	struct jpeg_compress_struct *out = &w->out;
+	const struct jpeg_image *image = w->image;
+
+	out->image_width = image->width;
+	out->image_height = image->height;
+	out->input_components = (int)image->components;
+	out->in_color_space = image->components == 1 ? JCS_GRAYSCALE : JCS_YCbCr;
+	jpeg_set_defaults(out);
+	jpeg_set_colorspace(out, out->in_color_space);
+	/* They are among the notes, or were not there. */
+	out->write_JFIF_header = FALSE;
+	out->write_Adobe_marker = FALSE;
+	out->optimize_coding = TRUE;
+	for (unsigned i = 0; i < image->components; i++) {
+		out->comp_info[i].h_samp_factor = (int)image->plane[i].h;
+		out->comp_info[i].v_samp_factor = (int)image->plane[i].v;
+		out->comp_info[i].quant_tbl_no = i > 0;
+		set_table(out, i > 0, image->plane[i].quant);
+	}
+}
+
+static void write_notes(struct writing *w)
+{
+	struct bytes note;
+	size_t at = 0;
+
+	while (jpeg_next_note(w->notes, &at, &note)) {
+		const uint8_t *b = note.at;
+
+		jpeg_write_marker(&w->out, b[0], b + 3, (unsigned)note.len - 3);
+	}
+}
+
+/* libjpeg wants whole MCUs; what is beyond the plane repeats the DC of the block before. */
+static void fill_row(JBLOCK *to, const struct jpeg_plane *p, uint32_t y, uint32_t columns)
+{
+	bool beyond = y >= p->rows;
+	const int16_t *from = p->at + (size_t)(beyond ? p->rows - 1 : y) * p->columns * 64;
+
+	memset(to, 0, columns * sizeof(JBLOCK));
+	if (!beyond)
+		memcpy(to, from, p->columns * sizeof(JBLOCK));
+	for (uint32_t x = beyond ? 0 : p->columns; x < columns; x++)
+		to[x][0] = from[(size_t)DL_MIN(x, p->columns - 1) * 64];
+}
+
+static jvirt_barray_ptr give_plane(struct writing *w, unsigned i)
+{
+	const struct jpeg_plane *p = &w->image->plane[i];
+	uint32_t columns = round_up(p->columns, p->h), rows = round_up(p->rows, p->v);
+	j_common_ptr out = (j_common_ptr)&w->out;
+
+	return out->mem->request_virt_barray(out, JPOOL_IMAGE, FALSE, columns, rows, p->v);
+}
+
+static void fill_plane(struct writing *w, unsigned i, jvirt_barray_ptr to)
+{
+	const struct jpeg_plane *p = &w->image->plane[i];
+	uint32_t columns = round_up(p->columns, p->h), rows = round_up(p->rows, p->v);
+	j_common_ptr out = (j_common_ptr)&w->out;
+
+	for (uint32_t y = 0; y < rows; y++)
+		fill_row(out->mem->access_virt_barray(out, to, y, 1, TRUE)[0], p, y, columns);
+}
+
+static void write_all(void *context)
+{
+	struct writing *w = context;
+	jvirt_barray_ptr planes[JPEG_COMPONENTS];
+
+	jpeg_create_compress(&w->out);
+	w->out.client_data = w;
+	w->out.dest = &w->to;
+	set_up(w);
+	for (unsigned i = 0; i < w->image->components; i++)
+		planes[i] = give_plane(w, i);
+	/* Allocates the planes too. */
+	jpeg_write_coefficients(&w->out, planes);
+	for (unsigned i = 0; i < w->image->components; i++)
+		fill_plane(w, i, planes[i]);
+	write_notes(w);
+	jpeg_finish_compress(&w->out);
+}
+
+enum recode_reason jpeg_write(const struct jpeg_image *image, struct bytes notes, size_t most,
+			      struct buf *ret)
+{
+	struct writing w = {
+		.image = image, .notes = notes,
+		.to = { .init_destination = begin_result, .empty_output_buffer = result_is_full,
+			.term_destination = end_result },
+	};
+	enum recode_reason reason = RECODE_NO_MEMORY;
+
+	w.out.err = jpeg_guard_init(&w.guard);
+	if (buf_reserve(&w.result, most) == 0) {
+		w.result.cap = most;
+		reason = jpeg_guarded(&w.guard, write_all, &w);
+		jpeg_destroy_compress(&w.out);
+	}
+	if (reason == RECODE_DONE)
+		*ret = buf_take(&w.result);
+	buf_free(&w.result);
+	return reason;
+}

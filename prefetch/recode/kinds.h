@@ -1,0 +1,10 @@
+/* One kind of image each; what recode() chooses from by the first bytes.  The contract is that
+ * of recode(), with the limits filled in and a source that begins as its kind does.
+ */
+#pragma once
+#include "prefetch/recode/recode.h"
+
+enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
+			       struct recoded *ret);
+enum recode_reason recode_png(const struct recode_want *want, struct bytes source,
+			      struct recoded *ret);

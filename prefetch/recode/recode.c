@@ -1,0 +1,59 @@
+#include "prefetch/recode/recode.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "prefetch/recode/kinds.h"
+
+static const struct recode_limits defaults = {
+	.pixels = 100000000, .memory = 512 * MiB, .scans = 100, .work = 16000000,
+};
+
+static const char *const names[RECODE_REASONS] = {
+	[RECODE_DONE] = "recoded",
+	[RECODE_OFF] = "not asked for",
+	[RECODE_UNKNOWN] = "not an image",
+	[RECODE_NO_GAIN] = "no gain",
+	[RECODE_DAMAGED] = "damaged",
+	[RECODE_COLOUR] = "RGB or CMYK",
+	[RECODE_MPO] = "several pictures",
+	[RECODE_TRAILER] = "bytes after the image",
+	[RECODE_ARITHMETIC] = "arithmetic coding",
+	[RECODE_12BIT] = "12 bits",
+	[RECODE_LOSSLESS] = "lossless",
+	[RECODE_LIMITS] = "too large",
+	[RECODE_NO_MEMORY] = "no memory",
+};
+
+static bool begins(struct bytes b, const char *with, size_t len)
+{
+	return b.len >= len && memcmp(b.at, with, len) == 0;
+}
+
+static void fill_in(struct recode_limits *l)
+{
+	l->pixels = l->pixels ? l->pixels : defaults.pixels;
+	l->memory = l->memory ? l->memory : defaults.memory;
+	l->scans = l->scans ? l->scans : defaults.scans;
+	l->work = l->work ? l->work : defaults.work;
+}
+
+enum recode_reason recode(const struct recode_want *want, const void *bytes, size_t size,
+			  struct recoded *ret)
+{
+	struct bytes source = { bytes, size };
+	struct recode_want full = *want;
+
+	fill_in(&full.limits);
+	if (begins(source, "\xff\xd8\xff", 3))
+		return recode_jpeg(&full, source, ret);
+	if (begins(source, "\x89PNG\r\n\x1a\n", 8))
+		return recode_png(&full, source, ret);
+	return RECODE_UNKNOWN;
+}
+
+const char *recode_reason_name(enum recode_reason reason)
+{
+	assert(reason < RECODE_REASONS);
+	return names[reason];
+}
