@@ -6,8 +6,6 @@
 
 /* A larger sample would displace too much. */
 #define RECORD_MOST(size) ((size) / 8)
-/* Bytes that the index has for a sample, its pages being two thirds full. */
-#define INDEX_BYTES UINT64_C(160)
 
 static void count(_Atomic uint64_t *what)
 {
@@ -18,24 +16,44 @@ static void count(_Atomic uint64_t *what)
 
 void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes)
 {
-	/* The reserves, and what LMDB has of free pages. */
-	uint64_t lost = d->segment_most + 3 * d->margin;
-	double room = d->size > lost ? (double)(d->size - lost) : 0;
-	double all = (double)bytes + (double)files * (double)(RECORD_HEAD + INDEX_BYTES);
+	double all = (double)bytes + (double)files * (double)DISK_OVERHEAD;
+	double room = (double)(disk_room(d) - DL_MIN(disk_room(d), 2 * d->margin));
 	/* Room to spare: which samples are chosen is chance, and so is the sum of their sizes. */
 	double share = room * 0.97 / DL_MAX(all, 1.0);
+	struct keep_rule *rule;
 
-	atomic_store(&d->share, share >= 1 ? UINT64_MAX : (uint64_t)(share * 0x1p64));
-	atomic_store(&d->full, false);
-	DL_HOLD(&d->lock);
-	d->has_source = true;
-	d->source = source;
+	if (keep_uniform(share >= 1 ? KEEP_ALL : (uint64_t)(share * 0x1p64), &rule) == 0)
+		disk_rule(d, source, rule);
 }
 
-static bool chosen(const struct disk *d, const struct disk_key *key, uint64_t size)
+void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 {
-	return key->hash[1] <= atomic_load(&d->share) && size <= RECORD_MOST(d->size) &&
-		!atomic_load(&d->full) && !writer_suspended(d);
+	struct keep_rule *old;
+
+	dl_lock_take(&d->lock);
+	old = d->rule;
+	d->rule = rule;
+	d->has_source = true;
+	d->source = source;
+	d->recount = true;
+	dl_lock_drop(&d->lock);
+	atomic_store(&d->full, false);
+	keep_rule_free(old);
+}
+
+uint64_t disk_room(const struct disk *d)
+{
+	uint64_t lost = d->segment_most + d->margin;
+
+	return d->size > lost ? d->size - lost : 0;
+}
+
+static bool chosen(struct disk *d, const struct disk_key *key, uint64_t size)
+{
+	if (size > RECORD_MOST(d->size) || atomic_load(&d->full) || writer_suspended(d))
+		return false;
+	DL_HOLD(&d->lock);
+	return !d->rule || keep_wants(d->rule, key->hash[1], size);
 }
 
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size)
@@ -100,25 +118,44 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 	return r == -ESTALE || r == -ENOENT ? -ENOENT : r == -ENOMEM ? r : -EIO;
 }
 
-void disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes)
 {
 	struct queued *q;
 
 	if (!chosen(d, key, bytes.len)) {
 		count(&d->dropped);
-		return;
+		return false;
 	}
 	if (disk_has(d, key, id))
-		return;
+		return true;
 	q = malloc(sizeof(*q) + bytes.len);
 	if (q) {
 		q->record = (struct record){ *key, *id, bytes.len };
 		if (bytes.len > 0)
 			memcpy(q->bytes, bytes.at, bytes.len);
 	}
-	if (!q || !writer_put(d, q))
-		count(&d->dropped);
+	if (q && writer_put(d, q))
+		return true;
+	count(&d->dropped);
+	return false;
+}
+
+uint64_t disk_waiting(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	return d->queued_bytes;
+}
+
+uint64_t disk_drop(struct disk *d, const struct disk_key *key)
+{
+	struct record r;
+	struct place at;
+
+	if (index_get(d->index, key, &r, &at) < 0)
+		return 0;
+	disk_forget(d, &r, at);
+	return record_bytes(&r);
 }
 
 struct disk_report disk_report(struct disk *d)

@@ -12,12 +12,11 @@
  * of all of that and of the bytes.  A read verifies all of it, so what a crash, a bad disk or a
  * bit flip left is never given out: it is forgotten, and the source is asked.
  *
- * What is kept: a uniform part of the dataset, as large as fits: sample by sample, by the hash in
- * its key against the share of the dataset that the store can hold (disk_dataset()).  Nothing is
- * evicted for something else of the same dataset, so an epoch has as many hits as the store holds
- * samples (MinIO: CoorDL, VLDB 2021).  Space of records that are stale (another version of the
- * file) or of other datasets is taken back by whole segments: live records of the emptiest segment
- * are moved, then the segment is deleted.
+ * What is kept: what a rule wants (disk_rule(), see keep.h), until the store is full.  Nothing that
+ * is wanted is evicted for something else of the same dataset, so an epoch has as many hits as the
+ * store holds samples.  Space of records that are stale (another version of the file), of other
+ * datasets, or not wanted any more by a firm rule, is taken back by whole segments when what is
+ * wanted lacks room: live records of the emptiest segment are moved, then the segment is deleted.
  *
  * No fault of the disk reaches a reader: full (or less than `keep_free`), read-only, I/O error,
  * folder gone: one warning; nothing is written for a while (10 s, then twice as long, 5 min at
@@ -29,6 +28,7 @@
  */
 #pragma once
 #include "base/buf.h"
+#include "prefetch/keep/keep.h"
 
 struct disk;
 
@@ -53,9 +53,15 @@ int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pi
  * more, it is left as it is after 3 s, for the end of the process. */
 void disk_close(struct disk *d);
 
-/* The dataset now: hash[0] of its keys, and its size; the share that is kept follows.  Until it is
- * told, all samples are wanted and all records are of the dataset. */
+/* The dataset now: hash[0] of its keys, and what is wanted of it, by hash[1] and size; the rule is
+ * the disk's from here on.  Until it is told, all samples are wanted and all records are of the
+ * dataset. */
+void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule);
+/* The same with an even share of a dataset of this size, as large as fits. */
 void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes);
+/* Bytes that there are for samples, each with DISK_OVERHEAD. */
+uint64_t disk_room(const struct disk *d);
+#define DISK_OVERHEAD UINT64_C(200)    /* its head, and its part of the index */
 /* Would this sample be kept?  True as well for what is there already. */
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size);
 /* It is there, in this version (no I/O but the index's). */
@@ -66,9 +72,12 @@ bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_iden
 int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	     struct buf *ret) DL_MUST_CHECK;
 /* Keep a copy, sooner or later; dropped when the writer is behind (`queue`), when it is
- * there already, or when it is not wanted. */
-void disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+ * there already, or when it is not wanted.  true: it is there, or is to be written. */
+bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes);
+uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
+/* Forget it.  Its bytes, 0 if it was not there. */
+uint64_t disk_drop(struct disk *d, const struct disk_key *key);
 
 struct disk_report {
 	uint64_t records, bytes;       /* live ones, with their heads */

@@ -13,6 +13,7 @@ struct segment {
 	uint32_t records;              /* live ones */
 	uint64_t source;               /* of all its records, once it has one */
 	uint64_t file_bytes, live_bytes;
+	uint64_t unwanted;             /* of live_bytes, when that was counted last */
 };
 
 struct queued {
@@ -30,19 +31,20 @@ struct disk {
 	size_t batch_most;
 	struct index *index;
 
-	struct dl_lock lock;           /* segments, queue, source */
+	struct dl_lock lock;           /* segments, queue, source, rule */
 	pthread_cond_t wake, idled;
 	struct segment *segments;      /* by number */
 	size_t count, cap;
 	struct queued *first, **last;
-	uint64_t queued_bytes, queue_most;
+	uint64_t queued_bytes, queue_most;     /* what is being written included */
 	bool closing, ended;
 	bool idle;                     /* all is written, the writer waits */
 	uint64_t deadline;             /* once it is closing */
 	bool has_source;
 	uint64_t source;
 
-	_Atomic uint64_t share;        /* of UINT64_MAX: samples whose hash is not above are kept */
+	struct keep_rule *rule;        /* NULL: all is wanted */
+	bool recount;                  /* `unwanted` is by an older rule */
 	_Atomic bool full;             /* and nothing can be taken back */
 	_Atomic uint64_t suspended_until;
 	_Atomic uint64_t hits, misses, bad, written, dropped;
@@ -71,6 +73,9 @@ uint64_t space_used(struct disk *d);   /* by all files; takes the index's own lo
 bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);
 
 /* Without the lock. */
+bool space_wanted(struct disk *d, const struct record *r);
+/* Count what is not wanted any more; true: that has changed. */
+bool space_recount(struct disk *d);
 int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its file as well */
 void disk_forget(struct disk *d, const struct record *r, struct place at);
 void space_applied(struct disk *d, const struct index_change *changes, size_t count);

@@ -61,6 +61,7 @@ static void disk_free(struct disk *d)
 	pthread_cond_destroy(&d->wake);
 	pthread_cond_destroy(&d->idled);
 	free(d->segments);
+	keep_rule_free(d->rule);
 	free(d->path);
 	free(d);
 }
@@ -78,7 +79,6 @@ static struct disk *disk_new(const struct disk_options *o)
 	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
 	d->batch_most = DL_MIN(o->size / SEGMENTS / INDEX_PAGES, BATCH_MOST - 8) + 8;
 	d->margin = d->batch_most * INDEX_PAGES;
-	d->share = UINT64_MAX;
 	dl_lock_init(&d->lock);
 	dl_cond_init(&d->wake);
 	dl_cond_init(&d->idled);

@@ -34,7 +34,7 @@ static int empty_one(void *context, const struct record *r, struct place at)
 
 	if (index_get(e->disk->index, &r->key, &live, &where) < 0 || !same_place(at, where))
 		return 0;
-	if (e->keep)
+	if (e->keep && space_wanted(e->disk, &live))
 		return move(e->disk, &live, at);
 	disk_forget(e->disk, &live, at);
 	return 0;
@@ -94,6 +94,8 @@ int reclaim(struct disk *d, uint64_t bytes)
 		if (r < 0)
 			return r;
 		writer_let_go(d);
+		if (space_recount(d))
+			continue;
 		if (!find_victim(d, &victim, &keep))
 			return lack < 0 ? lack : -ENOBUFS;
 		if (lack < 0 && keep)

@@ -77,12 +77,17 @@ uint64_t space_used(struct disk *d)
 	return bytes;
 }
 
+static uint64_t wanted_bytes(const struct segment *s)
+{
+	return s->live_bytes - DL_MIN(s->unwanted, s->live_bytes);
+}
+
 static bool foreign(const struct disk *d, const struct segment *s)
 {
 	return d->has_source && s->source != d->source;
 }
 
-/* The oldest of another dataset; else the one with the least that is live. */
+/* The oldest of another dataset; else the one with the least that is wanted. */
 bool space_victim(struct disk *d, uint32_t newest, struct segment *ret)
 {
 	const struct segment *best = NULL;
@@ -96,8 +101,8 @@ bool space_victim(struct disk *d, uint32_t newest, struct segment *ret)
 			*ret = *s;
 			return true;
 		}
-		if (s->file_bytes - s->live_bytes > GAIN_LEAST(s->file_bytes) &&
-		    (!best || s->live_bytes < best->live_bytes))
+		if (s->file_bytes - wanted_bytes(s) > GAIN_LEAST(s->file_bytes) &&
+		    (!best || wanted_bytes(s) < wanted_bytes(best)))
 			best = s;
 	}
 	if (best)
@@ -139,4 +144,40 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 		if (c->old.segment != SEGMENT_NONE)
 			space_lose(d, c->old, c->old_bytes);
 	}
+}
+
+/* --- What is wanted ------------------------------------------------------------------------ */
+
+bool space_wanted(struct disk *d, const struct record *r)
+{
+	DL_HOLD(&d->lock);
+	return !d->rule || !d->rule->firm || keep_wants(d->rule, r->key.hash[1], r->id.size);
+}
+
+static int count_unwanted(void *context, const struct record *r, struct place at)
+{
+	struct disk *d = context;
+	struct segment *s;
+
+	if (space_wanted(d, r))
+		return 0;
+	DL_HOLD(&d->lock);
+	s = space_find(d, at.segment);
+	if (s)
+		s->unwanted += record_bytes(r);
+	return 0;
+}
+
+bool space_recount(struct disk *d)
+{
+	dl_lock_take(&d->lock);
+	if (!d->recount) {
+		dl_lock_drop(&d->lock);
+		return false;
+	}
+	d->recount = false;
+	for (size_t i = 0; i < d->count; i++)
+		d->segments[i].unwanted = 0;
+	dl_lock_drop(&d->lock);
+	return index_each(d->index, count_unwanted, d) == 0;
 }

@@ -185,8 +185,13 @@ static struct queued *take(struct disk *d, bool wait)
 	d->first = q->next;
 	if (!d->first)
 		d->last = &d->first;
-	d->queued_bytes -= record_bytes(&q->record);
 	return q;
+}
+
+static void written(struct disk *d, const struct queued *q)
+{
+	DL_HOLD(&d->lock);
+	d->queued_bytes -= record_bytes(&q->record);
 }
 
 void writer_drain(struct disk *d)
@@ -226,6 +231,8 @@ static void *run(void *context)
 			atomic_fetch_add(&d->dropped, 1);
 		else
 			write_one(d, q);
+		if (q)
+			written(d, q);
 		free(q);
 	}
 	end_segment(d);

@@ -106,7 +106,7 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 	return found ? buf_append(ret, found->bytes.at, found->bytes.len) : -ENOENT;
 }
 
-void disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes)
 {
 	struct fake_record *r;
@@ -114,10 +114,11 @@ void disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 	DL_HOLD(&d->lock);
 	d->puts++;
 	if (fake_disk_find(d, key, id))
-		return;
+		return true;
 	assert(d->count < FAKE_RECORDS);
 	r = &d->records[d->count++];
 	*r = (struct fake_record){ .key = *key, .identity = *id };
 	if (buf_append(&r->bytes, bytes.at, bytes.len) < 0)
 		abort();
+	return true;
 }

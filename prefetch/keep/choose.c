@@ -1,0 +1,271 @@
+/* From the dataset's sizes to what is kept of it. */
+#include <string.h>
+
+#include "prefetch/keep/keep.h"
+
+#define BUCKETS 1024u                  /* of hashes */
+#define SPREAD_LEAST 1.1               /* of the cost of a byte, below which all are alike */
+
+struct bucket { uint64_t files, bytes, room; };
+struct list { uint64_t *at; size_t len, cap; };
+
+struct keep_census {
+	struct bucket classes[KEEP_CLASSES][BUCKETS], pinned[BUCKETS];
+	struct list pins, nevers;
+};
+
+static unsigned class_of(uint64_t size)
+{
+	unsigned octave = 63 - (unsigned)__builtin_clzll(size | 2);
+
+	return octave * 2 + (unsigned)((size >> (octave - 1)) & 1);
+}
+
+/* --- Census ---------------------------------------------------------------------------------- */
+
+int keep_census_new(struct keep_census **ret)
+{
+	struct keep_census *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -ENOMEM;
+	*ret = c;
+	return 0;
+}
+
+void keep_census_free(struct keep_census *c)
+{
+	if (!c)
+		return;
+	free(c->pins.at);
+	free(c->nevers.at);
+	free(c);
+}
+
+static int append(struct list *l, uint64_t hash)
+{
+	if (l->len == l->cap) {
+		size_t cap = l->cap ? l->cap * 2 : 64;
+		uint64_t *at = reallocarray(l->at, cap, sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		l->at = at;
+		l->cap = cap;
+	}
+	l->at[l->len++] = hash;
+	return 0;
+}
+
+int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_t bytes,
+		    enum keep_wish wish)
+{
+	size_t at = hash / (UINT64_MAX / BUCKETS + 1);
+	struct bucket *b = wish == KEEP_PINNED ? &c->pinned[at] : &c->classes[class_of(size)][at];
+
+	if (wish == KEEP_NEVER)
+		return append(&c->nevers, hash);
+	b->files++;
+	b->bytes += size;
+	b->room += bytes;
+	return wish == KEEP_PINNED ? append(&c->pins, hash) : 0;
+}
+
+/* --- Rules ----------------------------------------------------------------------------------- */
+
+static struct bucket sum(const struct bucket of[BUCKETS])
+{
+	struct bucket all = { 0, 0, 0 };
+
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		all.files += of[i].files;
+		all.bytes += of[i].bytes;
+		all.room += of[i].room;
+	}
+	return all;
+}
+
+/* The hash below which so much room is taken; *room is less by that. */
+static uint64_t share_of(const struct bucket of[BUCKETS], uint64_t *room)
+{
+	const uint64_t width = UINT64_MAX / BUCKETS + 1;
+
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		if (of[i].room > *room) {
+			double part = (double)*room / (double)of[i].room;
+
+			*room = 0;
+			return i * width + (uint64_t)(part * (double)width);
+		}
+		*room -= of[i].room;
+	}
+	return KEEP_ALL;
+}
+
+static double cost_of_byte(const struct bucket *class, struct keep_cost cost)
+{
+	return cost.byte_ns + cost.request_ns * (double)class->files /
+		((double)class->bytes + 1);
+}
+
+/* Whether it matters which samples are kept. */
+static bool differ(const struct bucket classes[KEEP_CLASSES], struct keep_cost cost)
+{
+	double least = 0, most = 0;
+
+	for (unsigned i = 0; i < KEEP_CLASSES; i++) {
+		double dear = classes[i].files ? cost_of_byte(&classes[i], cost) : 0;
+
+		if (dear > most)
+			most = dear;
+		if (dear > 0 && (least == 0 || dear < least))
+			least = dear;
+	}
+	return most > least * SPREAD_LEAST;
+}
+
+static void choose_smallest(const struct keep_census *c, uint64_t room, struct keep_rule *r)
+{
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		r->share[i] = share_of(c->classes[i], &room);
+}
+
+static void choose_uniform(const struct keep_census *c, uint64_t room, struct keep_rule *r)
+{
+	struct bucket all[BUCKETS] = { { 0, 0, 0 } };
+	uint64_t share;
+
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		for (unsigned k = 0; k < BUCKETS; k++)
+			all[k].room += c->classes[i][k].room;
+	share = share_of(all, &room);
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		r->share[i] = share;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int take_lists(const struct keep_census *c, struct keep_rule *r)
+{
+	size_t count = c->pins.len + c->nevers.len;
+
+	r->pinned = c->pins.len;
+	r->never = c->nevers.len;
+	if (count == 0)
+		return 0;
+	r->hashes = malloc(count * sizeof(*r->hashes));
+	if (!r->hashes)
+		return -ENOMEM;
+	if (r->pinned)
+		memcpy(r->hashes, c->pins.at, r->pinned * sizeof(*r->hashes));
+	if (r->never)
+		memcpy(r->hashes + r->pinned, c->nevers.at, r->never * sizeof(*r->hashes));
+	qsort(r->hashes, r->pinned, sizeof(*r->hashes), by_value);
+	qsort(r->hashes + r->pinned, r->never, sizeof(*r->hashes), by_value);
+	return 0;
+}
+
+int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cost,
+		struct keep_rule **ret)
+{
+	struct keep_rule *r = calloc(1, sizeof(*r));
+	struct bucket classes[KEEP_CLASSES];
+
+	if (!r || take_lists(c, r) < 0) {
+		free(r);
+		return -ENOMEM;
+	}
+	r->firm = cost.request_ns > 0 || cost.byte_ns > 0 || r->pinned > 0;
+	r->pinned_share = share_of(c->pinned, &room);
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		classes[i] = sum(c->classes[i]);
+	if (differ(classes, cost))
+		choose_smallest(c, room, r);
+	else
+		choose_uniform(c, room, r);
+	*ret = r;
+	return 0;
+}
+
+int keep_uniform(uint64_t share, struct keep_rule **ret)
+{
+	struct keep_rule *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		r->share[i] = share;
+	*ret = r;
+	return 0;
+}
+
+void keep_rule_free(struct keep_rule *r)
+{
+	if (!r)
+		return;
+	free(r->hashes);
+	free(r);
+}
+
+static bool below(uint64_t hash, uint64_t share)
+{
+	return hash < share || share == KEEP_ALL;
+}
+
+bool keep_wants(const struct keep_rule *r, uint64_t hash, uint64_t size)
+{
+	const uint64_t *nevers = r->hashes + r->pinned;
+
+	if (r->never && bsearch(&hash, nevers, r->never, sizeof(hash), by_value))
+		return false;
+	if (r->pinned && bsearch(&hash, r->hashes, r->pinned, sizeof(hash), by_value))
+		return below(hash, r->pinned_share);
+	return below(hash, r->share[class_of(size)]);
+}
+
+/* --- What a rule is worth -------------------------------------------------------------------- */
+
+static void add_below(const struct bucket of[BUCKETS], uint64_t share, struct bucket *to)
+{
+	const uint64_t width = UINT64_MAX / BUCKETS + 1;
+
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		uint64_t first = i * width;
+		double part = share == KEEP_ALL ? 1 :
+			share > first ? DL_MIN((double)(share - first) / (double)width, 1.0) : 0;
+
+		to->files += (uint64_t)((double)of[i].files * part);
+		to->bytes += (uint64_t)((double)of[i].bytes * part);
+	}
+}
+
+static struct bucket count_wanted(const struct keep_census *c, const struct keep_rule *r)
+{
+	struct bucket all = { 0, 0, 0 };
+
+	add_below(c->pinned, r->pinned_share, &all);
+	for (unsigned i = 0; i < KEEP_CLASSES; i++)
+		add_below(c->classes[i], r->share[i], &all);
+	return all;
+}
+
+double keep_saving(const struct keep_census *c, const struct keep_rule *r, struct keep_cost cost)
+{
+	struct bucket all = count_wanted(c, r);
+
+	return (double)all.files * cost.request_ns + (double)all.bytes * cost.byte_ns;
+}
+
+void keep_wanted(const struct keep_census *c, const struct keep_rule *r, uint64_t *ret_files,
+		 uint64_t *ret_bytes)
+{
+	struct bucket all = count_wanted(c, r);
+
+	*ret_files = all.files;
+	*ret_bytes = all.bytes;
+}
