@@ -20,7 +20,7 @@ LAYERS = {
     "tests": set(FOLDERS),
 }
 # Parts that decide: no I/O, no clock, no lock.
-PURE = ("prefetch/order/", "prefetch/plan/", "prefetch/recode/")
+PURE = ("prefetch/order/", "prefetch/plan/", "prefetch/keep/", "prefetch/recode/")
 IMPURE = {"pthread.h", "unistd.h", "time.h", "fcntl.h", "threads.h", "base/lock.h",
           "base/mailbox.h", "base/log.h"}
 # A library is known to one file, so that it can be replaced there.
