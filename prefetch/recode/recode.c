@@ -20,7 +20,10 @@ static const char *const names[RECODE_REASONS] = {
 	[RECODE_TRAILER] = "bytes after the image",
 	[RECODE_ARITHMETIC] = "arithmetic coding",
 	[RECODE_12BIT] = "12 bits",
+	[RECODE_16BIT] = "16 bits",
 	[RECODE_LOSSLESS] = "lossless",
+	[RECODE_ANIMATED] = "animated",
+	[RECODE_CHUNKS] = "unknown chunks",
 	[RECODE_LIMITS] = "too large",
 	[RECODE_NO_MEMORY] = "no memory",
 };

@@ -31,14 +31,17 @@ enum recode_reason {
 	RECODE_DONE,
 	RECODE_OFF,                    /* nothing is wanted of this kind of file */
 	RECODE_UNKNOWN,                /* neither a JPEG nor a PNG, whatever its name says */
-	RECODE_NO_GAIN,                /* the result would not be 5 % smaller */
+	RECODE_NO_GAIN,                /* a JPEG not 5 % smaller, a PNG not faster */
 	RECODE_DAMAGED,                /* truncated, corrupt, or decoded with a warning */
 	RECODE_COLOUR,                 /* RGB or CMYK inside a JPEG: there is no luma */
 	RECODE_MPO,                    /* several pictures in one file */
 	RECODE_TRAILER,                /* something follows the end of the image */
 	RECODE_ARITHMETIC,             /* arithmetic coding: many programs cannot read it */
 	RECODE_12BIT,
+	RECODE_16BIT,
 	RECODE_LOSSLESS,               /* also hierarchical */
+	RECODE_ANIMATED,
+	RECODE_CHUNKS,                 /* a PNG with chunks that may mean anything */
 	RECODE_LIMITS,                 /* more pixels, scans, memory or work than allowed */
 	RECODE_NO_MEMORY,
 	RECODE_REASONS,                /* how many there are */
