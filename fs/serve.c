@@ -21,6 +21,7 @@
 #define REQUEST_THREADS_MAX 256
 #define PUSH_THREADS 2
 #define FOREVER 1e9                    /* seconds: what the manifest knows does not change */
+#define SETTLE (2 * CLOCK_S)            /* the slowest clock of a file system: vfat's */
 #define OPCODE_INIT 26
 #define NOTIFY_RESEND 7                /* FUSE_NOTIFY_RESEND, protocol 7.40 */
 #define WAKE_SIGNAL SIGUSR2
@@ -172,7 +173,7 @@ static int start_engine(struct serve *s)
 	};
 	struct source_options source = {
 		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,
-		.current = &s->options->shared->checked,
+		.current = &s->options->shared->checked, .settle = SETTLE,
 	};
 	int r = source_open(&source, &o.source);
 

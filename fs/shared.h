@@ -15,6 +15,8 @@ struct shared {
 	_Atomic bool answering;                /* server: INIT was answered */
 	_Atomic bool checked;                  /* server: the manifest was compared with the source,
 	                                        * or shall not be */
+	_Atomic bool crashed;                /* supervisor: a server died of one: a page of the
+	                                        * store's index could not be read */
 	_Atomic uint32_t init_len;             /* server: the kernel's INIT, for the next one */
 	uint8_t init[SHARED_INIT_MAX];
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */

@@ -150,6 +150,14 @@ static bool dies_too_often(struct supervisor *s)
 	return too_often;
 }
 
+/* Its own, not a kill from outside. */
+static bool was_fault(int status)
+{
+	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	return number == SIGBUS || number == SIGSEGV || number == SIGABRT;
+}
+
 static int replace_server(struct supervisor *s, int status)
 {
 	int r = 0;
@@ -164,6 +172,7 @@ static int replace_server(struct supervisor *s, int status)
 	}
 	stats_add(&s->shared->stats.restarts, 1);
 	s->options->replacement = true;
+	s->shared->crashed = was_fault(status);
 	if (!kernel_resends(s->shared))
 		r = mount_again(s);
 	return r < 0 ? r : start_server(s);

@@ -53,6 +53,7 @@ int tier_open(struct serve *s)
 	struct disk_options o = {
 		.folder = c->store_path, .keep_free = c->store_keep_free,
 		.queue = DL_MIN(s->options->memory / 8, QUEUE_MAX),
+		.patient = true, .distrust = s->options->shared->crashed,
 	};
 	int pid = 0, r;
 
@@ -64,13 +65,11 @@ int tier_open(struct serve *s)
 	if (r == -EWOULDBLOCK)
 		return refuse_used(s, pid);
 	if (r < 0) {
-		log_warning("nothing is kept in the store %s, which cannot be used: %s",
-			    c->store_path, strerror(-r));
+		log_warning("nothing is kept in the store %s: %s", c->store_path, strerror(-r));
 		return 0;
 	}
-	stats_set(&s->stats->store_limit, o.size);
 	*t = (struct tier){
-		.disk = t->disk, .queue = o.queue,
+		.disk = t->disk, .queue = o.queue, .limit = o.size,
 		.hits = stats_get(&s->stats->store_hits),
 		.written = stats_get(&s->stats->store_written),
 		.bad = stats_get(&s->stats->store_bad),
@@ -103,6 +102,7 @@ void tier_report(struct serve *s)
 	if (!t->disk)
 		return;
 	r = disk_report(t->disk);
+	stats_set(&to->store_limit, r.online ? t->limit : 0);
 	stats_set(&to->store_hits, t->hits + r.hits);
 	stats_set(&to->store_written, t->written + r.written);
 	stats_set(&to->store_bad, t->bad + r.bad);

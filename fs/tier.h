@@ -9,12 +9,14 @@ struct serve;
 
 struct tier {
 	struct disk *disk;             /* NULL: there is none */
+	uint64_t limit;                /* bytes that the store may have */
 	uint64_t queue;                /* bytes of memory for what waits to be written */
 	uint64_t hits, written, bad;   /* counted by servers before this one */
 };
 
-/* Whatever the disk's fault is, the mount goes on without.  -EBUSY: another mount has the store,
- * and shared->error says so; a server that takes over goes on without in that case, too. */
+/* Whatever the disk's fault is, the mount goes on without, and tries again later.  -EBUSY: another
+ * mount has the store, and shared->error says so; a server that takes over goes on without in that
+ * case, too. */
 int tier_open(struct serve *s) DL_MUST_CHECK;
 void tier_close(struct serve *s);
 

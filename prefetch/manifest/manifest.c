@@ -230,6 +230,15 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 	return 0;
 }
 
+bool manifest_is_newest(const struct manifest *m, sample_id id)
+{
+	const struct record *e = &m->entries[id];
+	uint32_t listing = current_listing(m, e->folder);
+
+	return !m->folders[e->folder].detached && listing != NONE &&
+		listing_find(m, listing, name_of(m, e), e->name_len) == id;
+}
+
 static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t place,
 			struct manifest_dirent *ret)
 {

@@ -109,6 +109,8 @@ const char *manifest_name(const struct manifest *m, node_id node);
 /* Size of a regular file; false for anything else (folder, symlink, FIFO, no such entry). */
 bool manifest_sample(const struct manifest *m, sample_id id, uint64_t *ret_size);
 uint32_t manifest_entries(const struct manifest *m);    /* all sample_ids are below this */
+/* It is what its name stands for now: no newer version is known, nor that it is gone. */
+bool manifest_is_newest(const struct manifest *m, sample_id id);
 
 /* --- Filling -------------------------------------------------------------------------- */
 

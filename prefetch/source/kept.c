@@ -5,11 +5,17 @@
  *
  * The disk is a local one: of what hangs there no fetch is given up.
  *
- * While the manifest may be an old one, the source is asked first whether its version is still
- * the right one, by a fetch of no bytes.
+ * While the manifest may be an old one, or knows a newer version than that which is asked for (the
+ * reader opened it before), the source is asked first whether it is still the right one, by a fetch
+ * of no bytes.
+ *
+ * A file that has just changed may change again without a trace, within one tick of the clock that
+ * its times come from.  So it is not kept before that tick is surely over.
  */
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/sum.h"
 #include "prefetch/source/layer.h"
@@ -23,6 +29,7 @@ struct kept_fetch {
 	struct kept *kept;
 	struct disk_key key;
 	struct disk_identity identity;
+	int64_t asked;                 /* CLOCK_REALTIME, ns */
 };
 
 struct kept_thread {
@@ -37,6 +44,7 @@ struct kept {
 	struct disk *disk;
 	uint64_t name;                 /* of the source, in keys */
 	const _Atomic bool *current;
+	int64_t settle_ns;
 	struct dl_lock lock;
 	pthread_cond_t changed;
 	struct queue queue;
@@ -47,6 +55,15 @@ struct kept {
 
 /* --- From below --------------------------------------------------------------------------- */
 
+/* Some sources have no ctime. */
+static bool is_settled(const struct kept_fetch *kf)
+{
+	const struct disk_identity *id = &kf->identity;
+	int64_t changed = id->ctime_ns ? id->ctime_ns : id->mtime_ns;
+
+	return kf->asked - kf->kept->settle_ns >= changed;
+}
+
 /* On a thread of the source below. */
 static void on_inner(struct fetch *inner)
 {
@@ -54,7 +71,7 @@ static void on_inner(struct fetch *inner)
 	struct fetch *outer = kf->layer.outer;
 	int result = layer_fetch_move(&kf->layer);
 
-	if (result == 0)
+	if (result == 0 && is_settled(kf))
 		disk_put(kf->kept->disk, &kf->key, &kf->identity,
 			 (struct bytes){ outer->bytes.at, outer->bytes.len });
 	free(kf);
@@ -202,6 +219,14 @@ static int key_of(const struct kept *k, sample_id id, struct disk_key *ret)
 	return r;
 }
 
+static int64_t real_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec * (int64_t)CLOCK_S + now.tv_nsec;
+}
+
 /* NULL: no memory, or this is none for the disk. */
 static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 {
@@ -215,7 +240,14 @@ static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 		return NULL;
 	kf->kept = k;
 	kf->identity = identity_of(&a);
+	kf->asked = real_now();
 	return DL_TAKE(kf);
+}
+
+/* In this order: once it is current, all that had changed by then has a newer version. */
+static bool is_trusted(const struct kept *k, sample_id id)
+{
+	return *k->current && manifest_is_newest(k->source.manifest, id);
 }
 
 static int kept_submit(struct source *s, struct fetch *f)
@@ -227,7 +259,7 @@ static int kept_submit(struct source *s, struct fetch *f)
 		return source_submit(s->next, f);
 	if (!disk_has(k->disk, &kf->key, &kf->identity))
 		return ask_below(kf, f);
-	return *k->current ? ask_disk(kf, f) : ask_version(kf, f);
+	return is_trusted(k, f->id) ? ask_disk(kf, f) : ask_version(kf, f);
 }
 
 static void kept_hurry(struct source *s, sample_id id, uint64_t offset)
@@ -274,6 +306,7 @@ static int kept_open(struct source *s)
 	k->disk = s->options->disk;
 	k->name = sum_of(manifest_source(s->manifest), strlen(manifest_source(s->manifest)), 0);
 	k->current = s->options->current;
+	k->settle_ns = (int64_t)s->options->settle;
 	dl_lock_init(&k->lock);
 	dl_cond_init(&k->changed);
 	while (r == 0 && k->thread_count < THREADS) {

@@ -74,6 +74,9 @@ struct source_options {
 	 * the disk has is still the right one.  NULL: none. */
 	struct disk *disk;
 	const _Atomic bool *current;
+	/* ns: as long after its last change a file may change again within the same tick of the
+	 * clock of its times, so that it looks the same; it is not kept before. */
+	uint64_t settle;
 };
 
 /* Open a stack.  Of the layers the first is on top; they are separated by '|'.

@@ -50,26 +50,38 @@ uint64_t disk_room(const struct disk *d)
 
 static bool chosen(struct disk *d, const struct disk_key *key, uint64_t size)
 {
-	if (size > RECORD_MOST(d->size) || atomic_load(&d->full) || writer_suspended(d))
+	if (size > RECORD_MOST(d->size) || !atomic_load(&d->online) || atomic_load(&d->full) ||
+	    writer_suspended(d))
 		return false;
 	DL_HOLD(&d->lock);
 	return !d->rule || keep_wants(d->rule, key->hash[1], size);
 }
 
+static bool look_up(struct disk *d, const struct disk_key *key, struct record *ret)
+{
+	struct place at;
+	unsigned turn;
+	bool found;
+
+	if (!disk_enter(d, &turn))
+		return false;
+	found = index_get(d->index, key, ret, &at) == 0;
+	disk_leave(d, turn);
+	return found;
+}
+
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size)
 {
 	struct record r;
-	struct place at;
 
-	return chosen(d, key, size) || index_get(d->index, key, &r, &at) == 0;
+	return chosen(d, key, size) || look_up(d, key, &r);
 }
 
 bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_identity *id)
 {
 	struct record r;
-	struct place at;
 
-	return index_get(d->index, key, &r, &at) == 0 && same_identity(&r.id, id);
+	return look_up(d, key, &r) && same_identity(&r.id, id);
 }
 
 /* --- Get and put --------------------------------------------------------------------------- */
@@ -96,8 +108,8 @@ static int read_record(struct disk *d, const struct disk_key *key,
 	}
 }
 
-int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
-	     struct buf *ret)
+static int get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	       struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
 	struct record found;
@@ -116,6 +128,21 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 	if (r == -ESTALE || r == -EBADMSG || r == -EIO)
 		disk_forget(d, &found, at);
 	return r == -ESTALE || r == -ENOENT ? -ENOENT : r == -ENOMEM ? r : -EIO;
+}
+
+int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
+	     struct buf *ret)
+{
+	unsigned turn;
+	int r;
+
+	if (!disk_enter(d, &turn)) {
+		count(&d->misses);
+		return -ENOENT;
+	}
+	r = get(d, key, id, ret);
+	disk_leave(d, turn);
+	return r;
 }
 
 bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
@@ -151,11 +178,16 @@ uint64_t disk_drop(struct disk *d, const struct disk_key *key)
 {
 	struct record r;
 	struct place at;
+	unsigned turn;
+	bool found;
 
-	if (index_get(d->index, key, &r, &at) < 0)
+	if (!disk_enter(d, &turn))
 		return 0;
-	disk_forget(d, &r, at);
-	return record_bytes(&r);
+	found = index_get(d->index, key, &r, &at) == 0;
+	if (found)
+		disk_forget(d, &r, at);
+	disk_leave(d, turn);
+	return found ? record_bytes(&r) : 0;
 }
 
 struct disk_report disk_report(struct disk *d)
@@ -165,12 +197,18 @@ struct disk_report disk_report(struct disk *d)
 		.written = d->written, .dropped = d->dropped,
 		.suspended = writer_suspended(d),
 	};
+	unsigned turn;
 
-	DL_HOLD(&d->lock);
+	r.online = disk_enter(d, &turn);
+	if (!r.online)
+		return r;
+	dl_lock_take(&d->lock);
 	r.file_bytes = space_used(d);
 	for (size_t i = 0; i < d->count; i++) {
 		r.records += d->segments[i].records;
 		r.bytes += d->segments[i].live_bytes;
 	}
+	dl_lock_drop(&d->lock);
+	disk_leave(d, turn);
 	return r;
 }

@@ -19,8 +19,9 @@
  * wanted lacks room: live records of the emptiest segment are moved, then the segment is deleted.
  *
  * No fault of the disk reaches a reader: full (or less than `keep_free`), read-only, I/O error,
- * folder gone: one warning; nothing is written for a while (10 s, then twice as long, 5 min at
- * most), then it is tried again.  A folder that was removed is made again by the next open.
+ * folder gone: one warning; nothing is written for a while (2 s, then twice as long, 5 min at
+ * most), then it is tried again.  If the folder at the path is another one by then, or none, or
+ * the index is of no use any more, the store is opened anew.
  *
  * Thread-safety: every call on any thread, except open and close.  disk_get() and the writer do
  * I/O; no lock is held meanwhile (LMDB's own apart).  Neither the lock nor LMDB may cross a
@@ -37,6 +38,8 @@ struct disk_options {
 	uint64_t size;                 /* bytes, the most that its files may have */
 	uint64_t keep_free;            /* bytes of the file system that stay free */
 	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
+	bool patient;                  /* see disk_open() */
+	bool distrust;                 /* make the index anew, whatever it says of itself */
 };
 
 /* sum_of() the source's name, and of the path below it. */
@@ -47,7 +50,11 @@ struct disk_identity {                 /* of the file's version; all must be equ
 };
 
 /* -EWOULDBLOCK: another process has it open, whose pid is in *ret_pid (0: unknown).  Others: the
- * folder cannot be made or written.  A lock that a killed process left does not block. */
+ * folder cannot be made or written.  A lock that a killed process left does not block.
+ *
+ * patient: it returns within half a second; if that is too short to read in what is there, or to
+ * make an index of the segments, this goes on, and until then nothing is there.  What keeps it
+ * from being opened, another process apart, is a warning, and tried again later. */
 int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid) DL_MUST_CHECK;
 /* What is queued is written first, within 2 s.  NULL is fine.  If the disk does not answer any
  * more, it is left as it is after 3 s, for the end of the process. */
@@ -83,12 +90,13 @@ struct disk_report {
 	uint64_t records, bytes;       /* live ones, with their heads */
 	uint64_t file_bytes;           /* of all files */
 	uint64_t hits, misses, bad, written, dropped;  /* since open */
+	bool online;                   /* it is open; else all but the counts is 0 */
 	bool suspended;                /* a fault: nothing is written now */
 };
 struct disk_report disk_report(struct disk *d);
 
-/* For `dlfs verify`: read every record.  progress() (NULL is fine) after each segment, in bytes;
- * bad records are forgotten if `repair`.  *ret_bad: how many. */
+/* For `dlfs verify`: read every record.  -EAGAIN: it is not online.  progress() (NULL is fine)
+ * after each segment, in bytes; bad records are forgotten if `repair`.  *ret_bad: how many. */
 int disk_verify(struct disk *d, bool repair, void (*progress)(void *context, uint64_t done,
 		uint64_t all), void *context, uint64_t *ret_bad) DL_MUST_CHECK;
 

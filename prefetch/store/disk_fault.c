@@ -10,6 +10,23 @@ bool writer_suspended(const struct disk *d)
 	return until > 0 && clock_now() < until;
 }
 
+static void pause_writing(struct disk *d)
+{
+	struct writer *w = &d->writer;
+
+	w->faulty = true;
+	atomic_store(&d->suspended_until, clock_now() + w->pause);
+	w->pause = DL_MIN(w->pause * 2, PAUSE_MOST);
+}
+
+void fault_open(struct disk *d, int error)
+{
+	if (d->patient && !d->writer.faulty)
+		log_warning("nothing is kept in the store %s for now, it cannot be used: %s",
+			    d->path, strerror(-error));
+	pause_writing(d);
+}
+
 /* That the store is full, and has nothing that it may take back, is no fault. */
 void fault_seen(struct disk *d, int error)
 {
@@ -22,9 +39,7 @@ void fault_seen(struct disk *d, int error)
 	if (!w->faulty)
 		log_warning("%s: cannot be written, samples are not kept for now: %s", d->path,
 			    strerror(-error));
-	w->faulty = true;
-	atomic_store(&d->suspended_until, clock_now() + w->pause);
-	w->pause = DL_MIN(w->pause * 2, PAUSE_MOST);
+	pause_writing(d);
 }
 
 void fault_over(struct disk *d)

@@ -6,17 +6,22 @@
 #include <sys/stat.h>
 
 #include "prefetch/store/disk_entry.h"
+#include "prefetch/store/disk_grace.h"
 #include "prefetch/store/disk_trust.h"
 
 #define ERRNO_MAX 4096
 #define READERS 1000u                  /* at once; they fit into the lock file */
+#define GRACE (100 * CLOCK_MS)
 
 struct index {
 	MDB_env *env;
 	MDB_dbi dbi;
 	char *folder;
 	size_t page;
+	uint64_t most;                 /* bytes of data.mdb */
+	struct grace readers;
 	_Atomic bool broken;           /* by what LMDB says; not to be used by the next open */
+	bool abandoned;
 };
 
 static const char mark_key[] = "mark"; /* shorter than a disk_key */
@@ -66,7 +71,7 @@ static int open_env(struct index *ix, const char *path, uint64_t most)
 	MDB_txn *txn;
 	int r = mdb_env_create(&ix->env);
 
-	most = (most + MiB - 1) / MiB * MiB;
+	most = ix->most = (most + MiB - 1) / MiB * MiB;
 	if (r == 0)
 		r = mdb_env_set_mapsize(ix->env, most);
 	if (r == 0)
@@ -136,8 +141,19 @@ void index_close(struct index *ix)
 		return;
 	mdb_env_close(ix->env);
 	ix->env = NULL;
-	trust_say(ix->folder, ix->broken ? TRUST_NEVER : TRUST_IF_SAME);
+	if (!ix->abandoned)
+		trust_say(ix->folder, ix->broken ? TRUST_NEVER : TRUST_IF_SAME);
 	free_index(ix);
+}
+
+bool index_broken(const struct index *ix)
+{
+	return ix->broken;
+}
+
+void index_abandon(struct index *ix)
+{
+	ix->abandoned = true;
 }
 
 uint64_t index_bytes(struct index *ix)
@@ -147,6 +163,18 @@ uint64_t index_bytes(struct index *ix)
 	if (mdb_env_info(ix->env, &info) != 0)
 		return 0;
 	return (info.me_last_pgno + 1) * ix->page + TRUST_FILES;
+}
+
+/* Pages that are free inside it are used first. */
+uint64_t index_room(struct index *ix)
+{
+	uint64_t used;
+	MDB_stat stat;
+
+	if (mdb_env_stat(ix->env, &stat) != 0)
+		return 0;
+	used = (stat.ms_branch_pages + stat.ms_leaf_pages + stat.ms_overflow_pages) * ix->page;
+	return used < ix->most ? ix->most - used : 0;
 }
 
 /* --- Entries ------------------------------------------------------------------------------- */
@@ -174,6 +202,7 @@ static int get(struct index *ix, MDB_txn *txn, const struct disk_key *key, struc
 int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
 	      struct place *ret_place)
 {
+	unsigned turn = grace_enter(&ix->readers);
 	MDB_txn *txn;
 	int r = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
 
@@ -181,6 +210,7 @@ int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
 		r = get(ix, txn, key, ret, ret_place);
 		mdb_txn_abort(txn);
 	}
+	grace_leave(&ix->readers, turn);
 	return fault(ix, r);
 }
 
@@ -215,8 +245,12 @@ int index_apply(struct index *ix, struct index_change *changes, size_t count, st
 	MDB_val key = { sizeof(mark_key), (void *)(uintptr_t)mark_key };
 	MDB_val value = { sizeof(mark), &mark };
 	MDB_txn *txn;
-	int r = mdb_txn_begin(ix->env, NULL, 0, &txn);
+	int r;
 
+	/* Pages that a reader may still see cannot be used again.  One that is put to sleep in its
+	 * midst would let each change take new ones, and the file never gets smaller. */
+	grace_wait(&ix->readers, clock_now() + GRACE);
+	r = mdb_txn_begin(ix->env, NULL, 0, &txn);
 	if (r != 0)
 		return fault(ix, r);
 	for (size_t i = 0; r == 0 && i < count; i++)

@@ -2,8 +2,8 @@
  *
  * It survives a kill, and notices a power cut, see disk_trust.h.  It may lag behind the segments.
  *
- * Thread-safety: every call on any thread, except open and close.  Readers wait for nobody,
- * writers for each other.
+ * Thread-safety: every call on any thread, except open and close; apply on one at a time.  Readers
+ * wait for nobody, writers for each other, apply a moment for readers.
  */
 #pragma once
 #include "prefetch/store/disk_segment.h"
@@ -25,6 +25,9 @@ struct index_change {
  * one, whose mark is 0. */
 int index_open(const char *folder, uint64_t most, struct index **ret) DL_MUST_CHECK;
 void index_close(struct index *ix);    /* NULL is fine */
+bool index_broken(const struct index *ix);     /* it is of no use any more */
+/* Its folder is gone: it is not to write there when it is closed. */
+void index_abandon(struct index *ix);
 
 /* -ENOENT, or whatever else keeps us from knowing */
 int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
@@ -39,3 +42,4 @@ int index_each(struct index *ix, int (*each)(void *context, const struct record 
 		struct place place), void *context) DL_MUST_CHECK;
 struct mark index_mark(struct index *ix);
 uint64_t index_bytes(struct index *ix);        /* of its files */
+uint64_t index_room(struct index *ix); /* bytes that entries may still take */

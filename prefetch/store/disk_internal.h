@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "prefetch/store/disk_grace.h"
 #include "prefetch/store/disk_index.h"
 
 #define QUEUE_MOST (64 * MiB)
@@ -24,12 +25,18 @@ struct queued {
 
 struct disk {
 	char *path;
-	int folder, lock_file;
 	uint64_t size, keep_free;
+	bool patient;
 	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
 	uint64_t margin;               /* bytes that a batch may add to the index */
 	size_t batch_most;
+
+	/* While it is offline, the writer's own; who else needs them is inside. */
+	_Atomic bool online;
+	struct grace inside;
+	int folder, lock_file;
 	struct index *index;
+	bool distrust;
 
 	struct dl_lock lock;           /* segments, queue, source, rule */
 	pthread_cond_t wake, idled;
@@ -37,7 +44,9 @@ struct disk {
 	size_t count, cap;
 	struct queued *first, **last;
 	uint64_t queued_bytes, queue_most;     /* what is being written included */
-	bool closing, ended;
+	_Atomic bool closing;
+	bool ended;
+	int opened;                    /* -EINPROGRESS, then how the first try went */
 	bool idle;                     /* all is written, the writer waits */
 	uint64_t deadline;             /* once it is closing */
 	bool has_source;
@@ -61,6 +70,18 @@ struct disk {
 		bool faulty;           /* since the last record that was written */
 	} writer;
 };
+
+/* --- disk_open.c ------------------------------------------------------------------------------ */
+
+/* true: it is online, and stays so until disk_leave(). */
+bool disk_enter(struct disk *d, unsigned *ret_turn);
+static inline void disk_leave(struct disk *d, unsigned turn) { grace_leave(&d->inside, turn); }
+
+/* Both on the writer thread. */
+int disk_come(struct disk *d, int *ret_pid) DL_MUST_CHECK;
+void disk_go(struct disk *d);          /* offline; waits for all who are inside */
+/* The folder at the path is not ours any more, or the index is of no use. */
+bool disk_lost(struct disk *d);
 
 /* --- disk_space.c: the segments, and room for more.  Under `lock` unless said otherwise. ----- */
 
@@ -88,6 +109,7 @@ int reclaim(struct disk *d, uint64_t bytes) DL_MUST_CHECK;
 
 /* --- disk_fault.c: on the writer thread ------------------------------------------------------ */
 
+void fault_open(struct disk *d, int error);    /* it could not be opened */
 void fault_seen(struct disk *d, int error);    /* < 0; -ENOBUFS is the store's own limit */
 void fault_over(struct disk *d);               /* something was written */
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "prefetch/store/disk_trust.h"
+
 #define BATCH ((size_t)16384)
 #define INDEX_MOST(size) ((size) / 8)
 
@@ -33,6 +35,8 @@ static int on_entry(void *context, const struct record *r, struct place at)
 	struct disk *d = context;
 	const struct segment *s = space_find(d, at.segment);
 
+	if (d->closing)
+		return -ECANCELED;
 	if (!s || at.offset > s->file_bytes || record_bytes(r) > s->file_bytes - at.offset)
 		return 1;
 	space_gain(d, at, r);
@@ -77,6 +81,8 @@ static int on_record(void *context, const struct record *r, struct place at)
 {
 	struct tail *t = context;
 
+	if (t->disk->closing)
+		return -ECANCELED;
 	t->batch[t->batched++] = (struct index_change){ .record = *r, .place = at };
 	t->mark = (struct mark){ at.segment, at.offset + record_bytes(r) };
 	return t->batched == BATCH ? apply(t) : 0;
@@ -125,6 +131,8 @@ int disk_load(struct disk *d)
 {
 	int r = segment_list(d->folder, on_segment, d);
 
+	if (r == 0 && d->distrust)
+		r = trust_remove(d->path);
 	if (r == 0)
 		r = index_open(d->path, INDEX_MOST(d->size), &d->index);
 	if (r == 0)

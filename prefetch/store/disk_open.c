@@ -7,6 +7,7 @@
 #include "prefetch/store/disk_writer.h"
 
 #define SEGMENT_MOST (64 * MiB)
+#define PATIENCE (CLOCK_S / 2)
 #define SEGMENTS 64u                   /* at least, when the store is full */
 #define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
 
@@ -52,11 +53,72 @@ static int take_lock(int folder, int *ret_pid)
 	return fd;
 }
 
-static void disk_free(struct disk *d)
+/* --- Online and offline -------------------------------------------------------------------- */
+
+bool disk_enter(struct disk *d, unsigned *ret_turn)
 {
-	index_close(d->index);
+	*ret_turn = grace_enter(&d->inside);
+	if (atomic_load(&d->online))
+		return true;
+	grace_leave(&d->inside, *ret_turn);
+	return false;
+}
+
+static void let_go(struct disk *d)
+{
+	index_close(DL_TAKE(d->index));
 	dl_closep(&d->folder);
 	dl_closep(&d->lock_file);
+	d->folder = d->lock_file = -1;
+	d->count = 0;
+}
+
+int disk_come(struct disk *d, int *ret_pid)
+{
+	int r = d->folder = open_folder(d->path);
+
+	if (r >= 0)
+		r = d->lock_file = take_lock(d->folder, ret_pid);
+	if (r >= 0)
+		r = disk_load(d);
+	if (r < 0) {
+		let_go(d);
+		return r;
+	}
+	d->distrust = false;
+	d->recount = true;
+	atomic_store(&d->full, false);
+	atomic_store(&d->online, true);
+	return 0;
+}
+
+void disk_go(struct disk *d)
+{
+	atomic_store(&d->online, false);
+	while (!grace_wait(&d->inside, clock_now() + CLOCK_S))
+		;
+	let_go(d);
+}
+
+bool disk_lost(struct disk *d)
+{
+	struct stat now, ours;
+
+	if (index_broken(d->index))
+		return true;
+	if (fstat(d->folder, &ours) == 0 && stat(d->path, &now) == 0 &&
+	    now.st_ino == ours.st_ino && now.st_dev == ours.st_dev)
+		return false;
+	/* What is at the path now is somebody else's. */
+	index_abandon(d->index);
+	return true;
+}
+
+/* --- Open and close ------------------------------------------------------------------------ */
+
+static void disk_free(struct disk *d)
+{
+	let_go(d);
 	dl_lock_fini(&d->lock);
 	pthread_cond_destroy(&d->wake);
 	pthread_cond_destroy(&d->idled);
@@ -75,6 +137,8 @@ static struct disk *disk_new(const struct disk_options *o)
 	d->folder = d->lock_file = -1;
 	d->size = o->size;
 	d->keep_free = o->keep_free;
+	d->patient = o->patient;
+	d->distrust = o->distrust;
 	d->queue_most = o->queue ? o->queue : QUEUE_MOST;
 	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
 	d->batch_most = DL_MIN(o->size / SEGMENTS / INDEX_PAGES, BATCH_MOST - 8) + 8;
@@ -90,6 +154,15 @@ static struct disk *disk_new(const struct disk_options *o)
 	return d;
 }
 
+/* That another process has it is told at once. */
+static int look_for_owner(const struct disk *d, int *ret_pid)
+{
+	dl_cleanup(dl_closep) int folder = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dl_cleanup(dl_closep) int lock = folder < 0 ? -1 : take_lock(folder, ret_pid);
+
+	return lock == -EWOULDBLOCK ? lock : 0;
+}
+
 int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid)
 {
 	struct disk *d = disk_new(options);
@@ -98,17 +171,18 @@ int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pi
 	*ret_pid = 0;
 	if (!d)
 		return -ENOMEM;
-	r = d->folder = open_folder(d->path);
-	if (r >= 0)
-		r = d->lock_file = take_lock(d->folder, ret_pid);
-	if (r >= 0)
-		r = disk_load(d);
+	r = look_for_owner(d, ret_pid);
 	if (r == 0)
 		r = writer_start(d);
-	if (r < 0)
+	if (r < 0) {
 		disk_free(d);
+		return r;
+	}
+	r = writer_await_open(d, d->patient ? clock_now() + PATIENCE : UINT64_MAX);
+	if (r < 0 && !d->patient)
+		disk_close(d);
 	else
-		*ret = d;
+		*ret = d, r = 0;
 	return r;
 }
 

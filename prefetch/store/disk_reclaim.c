@@ -65,7 +65,7 @@ static int check_free(const struct disk *d, uint64_t bytes)
 static bool has_room(struct disk *d, uint64_t bytes)
 {
 	DL_HOLD(&d->lock);
-	return space_used(d) + reserve(d) + bytes <= d->size;
+	return space_used(d) + reserve(d) + bytes <= d->size && index_room(d->index) >= d->margin;
 }
 
 /* keep: it has records that are to be moved. */

@@ -46,8 +46,8 @@ static int verify_one(struct disk *d, const struct found *f, bool repair)
 	return 1;
 }
 
-int disk_verify(struct disk *d, bool repair, void (*progress)(void *context, uint64_t done,
-		uint64_t all), void *context, uint64_t *ret_bad)
+static int verify_all(struct disk *d, bool repair, void (*progress)(void *context, uint64_t done,
+		      uint64_t all), void *context, uint64_t *ret_bad)
 {
 	struct all all = { .found = BUF_EMPTY };
 	uint64_t done = 0, bad = 0;
@@ -70,4 +70,17 @@ int disk_verify(struct disk *d, bool repair, void (*progress)(void *context, uin
 	if (r >= 0)
 		*ret_bad = bad;
 	return r < 0 ? r : 0;
+}
+
+int disk_verify(struct disk *d, bool repair, void (*progress)(void *context, uint64_t done,
+		uint64_t all), void *context, uint64_t *ret_bad)
+{
+	unsigned turn;
+	int r;
+
+	if (!disk_enter(d, &turn))
+		return -EAGAIN;
+	r = verify_all(d, repair, progress, context, ret_bad);
+	disk_leave(d, turn);
+	return r;
 }

@@ -139,9 +139,9 @@ static int keep(struct disk *d, const struct queued *q)
 
 static void write_one(struct disk *d, const struct queued *q)
 {
-	if (known(d, &q->record))
+	if (d->online && known(d, &q->record))
 		return;
-	if (writer_suspended(d) || keep(d, q) < 0)
+	if (!d->online || writer_suspended(d) || keep(d, q) < 0)
 		atomic_fetch_add(&d->dropped, 1);
 	else
 		atomic_fetch_add(&d->written, 1);
@@ -167,17 +167,30 @@ bool writer_put(struct disk *d, struct queued *q)
 	return true;
 }
 
-/* NULL: there is none; wait: only when the queue is closed. */
+/* Until something is queued or, while it is offline, it may be tried again.  true: the store is
+ * to be closed. */
+static bool rest(struct disk *d)
+{
+	uint64_t until = d->online ? UINT64_MAX : d->suspended_until;
+
+	d->idle = true;
+	pthread_cond_broadcast(&d->idled);
+	if (until == UINT64_MAX)
+		dl_cond_wait(&d->wake, &d->lock);
+	else if (!dl_cond_wait_until(&d->wake, &d->lock, until))
+		return true;
+	return false;
+}
+
+/* NULL: there is none; wait: only when it is closing, or offline and to be tried again. */
 static struct queued *take(struct disk *d, bool wait)
 {
 	struct queued *q;
+	bool over = false;
 
 	DL_HOLD(&d->lock);
-	while (wait && !d->first && !d->closing) {
-		d->idle = true;
-		pthread_cond_broadcast(&d->idled);
-		dl_cond_wait(&d->wake, &d->lock);
-	}
+	while (wait && !over && !d->first && !d->closing)
+		over = rest(d);
 	d->idle = false;
 	q = d->first;
 	if (!q)
@@ -216,27 +229,68 @@ static bool too_late(struct disk *d)
 	return d->closing && clock_now() > d->deadline;
 }
 
+static void end_segments(struct disk *d)
+{
+	end_segment(d);
+	writer_let_go(d);
+	d->writer.batched = 0;
+}
+
+static void come(struct disk *d)
+{
+	int pid = 0, r = disk_come(d, &pid);
+
+	if (r < 0 && !d->closing)
+		fault_open(d, r);
+	if (r == 0)
+		atomic_store(&d->suspended_until, 0);
+	DL_HOLD(&d->lock);
+	if (d->opened == -EINPROGRESS)
+		d->opened = r;
+	pthread_cond_broadcast(&d->idled);
+}
+
+/* After a fault the store that is at the path may not be ours any more. */
+static void look_again(struct disk *d)
+{
+	if (d->online && !writer_suspended(d) && index_broken(d->index))
+		fault_seen(d, -EBADMSG);
+	if (d->online && writer_suspended(d) && disk_lost(d)) {
+		end_segments(d);
+		disk_go(d);
+	}
+	if (!d->online && !writer_suspended(d) && !d->closing)
+		come(d);
+}
+
+static void work(struct disk *d, struct queued *q)
+{
+	if (!q)
+		flush_all(d);
+	else if (too_late(d))
+		atomic_fetch_add(&d->dropped, 1);
+	else
+		write_one(d, q);
+	if (q)
+		written(d, q);
+	free(q);
+}
+
 static void *run(void *context)
 {
 	struct disk *d = context;
+	struct queued *q;
 
+	come(d);
 	for (;;) {
-		struct queued *q = take(d, d->writer.batched == 0);
-
-		if (!q && d->writer.batched == 0)
+		q = take(d, d->writer.batched == 0);
+		if (q || d->writer.batched > 0)
+			work(d, q);
+		else if (d->closing)
 			break;
-		if (!q)
-			flush_all(d);
-		else if (too_late(d))
-			atomic_fetch_add(&d->dropped, 1);
-		else
-			write_one(d, q);
-		if (q)
-			written(d, q);
-		free(q);
+		look_again(d);
 	}
-	end_segment(d);
-	writer_let_go(d);
+	end_segments(d);
 	DL_HOLD(&d->lock);
 	d->ended = true;
 	pthread_cond_broadcast(&d->idled);
@@ -248,9 +302,29 @@ int writer_start(struct disk *d)
 	struct writer *w = &d->writer;
 
 	d->last = &d->first;
+	d->opened = -EINPROGRESS;
 	w->fd = w->before = -1;
 	w->pause = PAUSE_FIRST;
 	return -pthread_create(&w->thread, NULL, run, d);
+}
+
+int writer_await_open(struct disk *d, uint64_t deadline)
+{
+	DL_HOLD(&d->lock);
+	while (d->opened == -EINPROGRESS && clock_now() < deadline) {
+		if (deadline == UINT64_MAX)
+			dl_cond_wait(&d->idled, &d->lock);
+		else
+			dl_cond_wait_until(&d->idled, &d->lock, deadline);
+	}
+	return d->opened;
+}
+
+void writer_retry(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	atomic_store(&d->suspended_until, 1);
+	pthread_cond_signal(&d->wake);
 }
 
 bool writer_stop(struct disk *d)

@@ -1,11 +1,12 @@
-/* The one thread that writes: a queue, the newest segment, and what is done about faults.
+/* The one thread that opens the store and writes: a queue, the newest segment, and what is done
+ * about faults.
  * Thread-safety: writer_put() on any thread.
  */
 #pragma once
 #include "base/clock.h"
 #include "prefetch/store/disk_internal.h"
 
-#define PAUSE_FIRST (10 * CLOCK_S)
+#define PAUSE_FIRST (2 * CLOCK_S)
 #define PAUSE_MOST (300 * CLOCK_S)
 
 int writer_start(struct disk *d) DL_MUST_CHECK;
@@ -13,11 +14,15 @@ int writer_start(struct disk *d) DL_MUST_CHECK;
  * there. */
 bool writer_stop(struct disk *d) DL_MUST_CHECK;
 
+/* How the first try to open it went; -EINPROGRESS: the deadline (UINT64_MAX: none) came first. */
+int writer_await_open(struct disk *d, uint64_t deadline) DL_MUST_CHECK;
+
 /* Takes q.  false: it was dropped, the queue is full. */
 bool writer_put(struct disk *d, struct queued *q);
 
 void writer_drain(struct disk *d);     /* until all that was queued is written; for tests */
 bool writer_suspended(const struct disk *d);
+void writer_retry(struct disk *d);     /* as if the pause were over; for tests */
 
 /* On the writer thread: append to the newest segment, or to a new one, whatever room there is.
  * `from`: the record is moved from there. */

@@ -319,25 +319,150 @@ Test(disk, a_folder_that_cannot_be_written_is_refused)
 	cr_expect_eq(disk_open(&options, &d, &pid), -ENOTDIR);
 }
 
-Test(disk, a_folder_that_is_removed_is_no_error)
+static void remove_store(void)
 {
-	put(d, SOURCE, 0, 1, 100);
-	writer_drain(d);
 	cr_assert_eq(unlink(in_store("00000001.seg")), 0);
 	no_index();
 	cr_assert(unlink(in_store("lock")) == 0 && rmdir(folder) == 0);
+}
+
+static void await_online(void)
+{
+	for (unsigned i = 0; i < 60000 && !disk_report(d).online; i++)
+		usleep(1000);
+	cr_assert(disk_report(d).online);
+}
+
+Test(disk, a_folder_that_is_removed_is_made_again)
+{
+	put(d, SOURCE, 0, 1, 100);
+	writer_drain(d);
+	remove_store();
 	cr_expect_eq(get(d, SOURCE, 0, 1, 100), -EIO);
 	cr_expect_eq(get(d, SOURCE, 0, 1, 100), -ENOENT);
 	put(d, SOURCE, 1, 1, 100);
 	writer_drain(d);
-	cr_expect(disk_report(d).suspended);
-	time_passes();
-	put(d, SOURCE, 1, 1, 100);
-	writer_drain(d);
-	cr_expect(disk_report(d).suspended);
+	cr_expect(disk_report(d).suspended && !disk_report(d).online);
 	cr_expect_eq(get(d, SOURCE, 1, 1, 100), -ENOENT);
-	reopen();
+	writer_retry(d);
+	await_online();
 	put(d, SOURCE, 1, 1, 100);
 	writer_drain(d);
 	cr_expect_eq(get(d, SOURCE, 1, 1, 100), 0);
+	reopen();
+	cr_expect_eq(get(d, SOURCE, 1, 1, 100), 0);
+}
+
+Test(disk, a_folder_that_somebody_else_made_there_is_left_alone)
+{
+	struct disk *other = NULL, *mine = d;
+	uint8_t one = 1;
+
+	put(d, SOURCE, 0, 1, 100);
+	writer_drain(d);
+	remove_store();
+	open_disk(options.size);
+	other = d;
+	d = mine;
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect(!disk_report(d).online);
+	writer_retry(d);
+	usleep(100000);
+	cr_expect(!disk_report(d).online);
+	d = other;
+	put(d, SOURCE, 2, 1, one);
+	writer_drain(d);
+	cr_expect_eq(get(d, SOURCE, 2, 1, one), 0);
+	disk_close(d);
+	d = mine;
+	writer_retry(d);
+	await_online();
+	cr_expect_eq(get(d, SOURCE, 2, 1, one), 0);
+}
+
+/* --- Patience ------------------------------------------------------------------------------ */
+
+Test(disk, who_is_patient_gets_a_store_that_opens_later)
+{
+	int pid, caught;
+
+	put(d, SOURCE, 0, 1, 100);
+	disk_close(d);
+	d = NULL;
+	cr_assert_eq(rename(folder, tree_path(&tree, "away")), 0);
+	spill(folder, &(struct buf)BUF_EMPTY, 0);
+	options.patient = true;
+	caught = catch_log();
+	cr_assert_eq(disk_open(&options, &d, &pid), 0);
+	cr_expect_eq(writer_await_open(d, UINT64_MAX), -ENOTDIR);
+	put(d, SOURCE, 1, 1, 100);
+	cr_expect(!has(d, SOURCE, 0, 1) && get(d, SOURCE, 0, 1, 100) == -ENOENT);
+	cr_expect(!disk_report(d).online && disk_report(d).dropped == 1);
+	writer_retry(d);
+	usleep(50000);
+	cr_expect_eq(lines_in(caught), 1);
+	cr_assert(unlink(folder) == 0 && rename(tree_path(&tree, "away"), folder) == 0);
+	writer_retry(d);
+	await_online();
+	cr_expect_eq(get(d, SOURCE, 0, 1, 100), 0);
+}
+
+Test(disk, who_is_patient_is_told_of_another_owner_at_once)
+{
+	struct disk *second = NULL;
+	int pid = -1;
+
+	options.patient = true;
+	cr_expect_eq(disk_open(&options, &second, &pid), -EWOULDBLOCK);
+	cr_expect_eq(pid, getpid());
+}
+
+/* A bit of its entry in the index, wherever a page has it. */
+static void damage_entry(uint64_t n)
+{
+	struct disk_key key = key_at(SOURCE, n);
+	int fd = open(in_store("index/data.mdb"), O_RDWR | O_CLOEXEC);
+	struct stat st;
+	uint8_t *at;
+
+	cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+	at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(at, MAP_FAILED);
+	for (off_t i = 0; i + 24 < st.st_size; i++)
+		if (memcmp(at + i, &key, sizeof(key)) == 0)
+			at[i + 20] ^= 4;
+	munmap(at, (size_t)st.st_size);
+	close(fd);
+}
+
+Test(disk, an_index_that_is_broken_is_made_anew_by_the_running_store)
+{
+	for (uint64_t n = 0; n < 50; n++)
+		put(d, SOURCE, n, 1, 100);
+	writer_drain(d);
+	damage_entry(7);
+	cr_expect_eq(get(d, SOURCE, 7, 1, 100), -ENOENT);
+	put(d, SOURCE, 99, 1, 100);
+	writer_drain(d);
+	cr_expect(!disk_report(d).online);
+	writer_retry(d);
+	await_online();
+	expect_all(50, 100);
+	put(d, SOURCE, 50, 1, 100);
+	writer_drain(d);
+	expect_all(51, 100);
+}
+
+Test(disk, a_close_does_not_wait_for_an_index_that_is_being_made)
+{
+	for (uint64_t n = 0; n < 3000; n++)
+		put(d, SOURCE, n, 1, 10);
+	disk_close(d);
+	no_index();
+	options.patient = true;
+	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	disk_close(d);
+	open_disk(options.size);
+	expect_all(3000, 10);
 }

@@ -25,10 +25,13 @@ static struct fake_source below;
 static struct source *s;
 static sample_id first;
 static _Atomic bool current;
+static uint64_t settle;
 
 static void open_stack(void)
 {
-	struct source_options o = { .manifest = m, .disk = &disk, .current = &current };
+	struct source_options o = {
+		.manifest = m, .disk = &disk, .current = &current, .settle = settle,
+	};
 
 	fake_source_init(&below, 8);
 	s = calloc(1, source_kept.size);
@@ -187,15 +190,20 @@ Test(kept, and_once_over_mounts)
 	cr_assert_eq(fake_source_count(&below), 0);
 }
 
+static void change(const char *name)
+{
+	FILE *f = fopen(tree_path(&tree, name), "r+");
+
+	cr_assert(f && fputc('x', f) == 'x' && fclose(f) == 0);
+	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+}
+
 Test(kept, another_version_is_asked_for_below)
 {
 	struct ask a;
-	FILE *f;
 
 	keep(1);
-	f = fopen(tree_path(&tree, "f00"), "r+");
-	cr_assert(f && fputc('x', f) == 'x' && fclose(f) == 0);
-	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	change("f00");
 	first = node_sample(node_at("f00"));
 	submit(&a, 0, 0, SIZE, 1);
 	come_from_below(&a, 1);
@@ -229,6 +237,56 @@ Test(kept, while_the_manifest_may_be_old_the_version_is_asked_for)
 	current = true;
 	submit(&a, 1, 0, SIZE, 1);
 	come_from_disk(&a);
+}
+
+Test(kept, an_old_version_that_is_still_open_does_not_come_from_the_disk)
+{
+	struct ask a;
+
+	keep(2);
+	change("f00");
+	submit(&a, 0, 0, SIZE, 1);
+	answer(2, -ESTALE);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, -ESTALE);
+	cr_assert_eq(unlink(tree_path(&tree, "f01")), 0);
+	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	submit(&a, 1, 0, SIZE, 1);
+	answer(3, -ENOENT);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, -ENOENT);
+}
+
+Test(kept, nor_does_one_in_a_folder_that_was_replaced)
+{
+	struct ask a;
+	sample_id id;
+
+	tree_folder(&tree, "d");
+	tree_file(&tree, "d/a", SIZE);
+	cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 2);
+	id = node_sample(node_at("d/a"));
+	submit(&a, id - first, 0, SIZE, 1);
+	come_from_below(&a, 0);
+	cr_assert_eq(rename(tree_path(&tree, "d"), tree_path(&tree, "gone")), 0);
+	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	submit(&a, id - first, 0, SIZE, 1);
+	answer(1, -ENOENT);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, -ENOENT);
+}
+
+Test(kept, a_file_that_has_just_changed_is_not_kept)
+{
+	struct ask a;
+
+	close_stack();
+	settle = 3600 * CLOCK_S;
+	open_stack();
+	submit(&a, 0, 0, SIZE, 1);
+	come_from_below(&a, 0);
+	cr_assert_eq(fake_disk_puts(&disk), 0);
+	settle = 0;
 }
 
 /* As a queue below does with a fetch that is hurried there. */

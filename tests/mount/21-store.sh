@@ -12,11 +12,14 @@ stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 at_least() { [ "$(stat_of "$1")" -ge "$2" ]; }
 sums() { (cd "$src" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
 epoch() { (cd "$mnt" && sha256sum --quiet -c "$work/sums") || fail "$1: wrong bytes"; }
-again() { umount_dlfs "$mnt"; mount_dlfs "$src" "$mnt" "$1"; "$DLFS" refresh "$mnt"; }
+mount_store() { mount_dlfs "$src" "$mnt" "$1"; wait_for 30 at_least store_limit 1 || fail "no store: $1"; }
+again() { umount_dlfs "$mnt"; mount_store "$1"; "$DLFS" refresh "$mnt"; }
 
 # The first epoch is read from the source, and kept; the next mount asks the source for nothing.
+settle() { sleep 2.1; }   # a file that has just changed is not kept yet
 sums > "$work/sums"
-mount_dlfs "$src" "$mnt" "$options"
+settle
+mount_store "$options"
 epoch "epoch 1"
 [ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "fetched $(stat_of bytes_fetched) of $bytes bytes"
 wait_for 30 at_least store_written 120 || fail "kept only $(stat_of store_written) files"
@@ -41,6 +44,7 @@ touch -r "$src/a/7.jpg" "$work/stamp"
 head -c "$(stat -c %s "$src/a/7.jpg")" /dev/urandom > "$work/other"
 cat "$work/other" > "$src/a/7.jpg"; touch -r "$work/stamp" "$src/a/7.jpg"
 sums > "$work/sums"
+settle
 "$DLFS" refresh "$mnt"
 epoch "changed under the mount"
 [ "$(stat_of bytes_fetched)" = "$(stat -c %s "$src/a/7.jpg")" ] || fail "fetched: $(stat_of bytes_fetched)"
@@ -55,7 +59,23 @@ cat "$mnt/a/8.jpg" > "$work/got" 2> /dev/null || true
 ! cmp -s "$work/got" "$work/old" || fail "the old version came from the store"
 "$DLFS" refresh "$mnt"
 epoch "changed between mounts"
+# Nor for a reader that opened it before the change was seen.
+settle
+"$DLFS" refresh "$mnt"
+epoch "kept again"
+umount_dlfs "$mnt"; mount_store "$options,order=none"; "$DLFS" refresh "$mnt"
+cp "$src/a/9.jpg" "$work/old"
+exec 8< "$mnt/a/9.jpg"
+head -c "$(stat -c %s "$src/a/9.jpg")" /dev/urandom > "$work/other"
+cat "$work/other" > "$src/a/9.jpg"
+sums > "$work/sums"
+"$DLFS" refresh "$mnt"
+cat <&8 > "$work/got" 2> /dev/null || true
+exec 8<&-
+! cmp -s "$work/got" "$work/old" || fail "the old version came from the store to who had it open"
+epoch "changed while open"
 umount_dlfs "$mnt"
+settle
 
 # A bit flipped in each 64 KiB of what is kept: no wrong byte; it is fetched and kept again.
 python3 - "$store"/*.seg << 'END'
@@ -73,7 +93,7 @@ END
 code=0; "$DLFS" verify "$store" > "$work/out" || code=$?
 [ $code = 1 ] && grep -q '^1[0-9][0-9] files, [1-9][0-9]* damaged; --repair' "$work/out" ||
 	fail "verify ended with $code: $(cat "$work/out")"
-mount_dlfs "$src" "$mnt" "$options"
+mount_store "$options"
 "$DLFS" refresh "$mnt"
 epoch "after bit flips"
 [ "$(stat_of bytes_fetched)" -gt 0 ] || fail "nothing was damaged"
@@ -86,14 +106,14 @@ umount_dlfs "$mnt"
 "$DLFS" verify --repair "$store" > /dev/null || true
 "$DLFS" verify "$store" | grep -q ' 0 damaged' || fail "not repaired: $("$DLFS" verify "$store")"
 expect_fail "$DLFS" verify "$src"
-mount_dlfs "$src" "$mnt" "$options"
+mount_store "$options"
 
 # The serving process is killed while it reads and writes: the next one has the store.
 IFS=.- read -r major minor _ <<< "$(uname -r)"
 if [ "$major" -gt 6 ] || { [ "$major" = 6 ] && [ "$minor" -ge 9 ]; }; then
 	umount_dlfs "$mnt"
 	rm "$store"/*.seg
-	mount_dlfs "$src" "$mnt" "$options"
+	mount_store "$options"
 	"$DLFS" refresh "$mnt"
 	(for _ in 1 2 3; do epoch "killed" || exit 1; done) > "$work/bad" 2>&1 &
 	reader=$!
@@ -109,18 +129,18 @@ if [ "$major" -gt 6 ] || { [ "$major" = 6 ] && [ "$minor" -ge 9 ]; }; then
 	[ "$(stat_of restarts)" = 3 ] || fail "restarts: $(stat_of restarts)"
 	again "$options"
 	epoch "after the deaths"
-	[ "$(stat_of store_hits)" -gt 0 ] || fail "nothing was left in the store"
+	[ "$(stat_of store_hits)" -gt 0 ] || fail "nothing was left in the store: $(cat "$mnt/.dlfs/stats.json")"
 fi
 umount_dlfs "$mnt"
 
 # A store that is smaller than the dataset has the same part of it for each epoch.
 part=source_layers=$far,store.path=$work/part,store.size=3MiB,store.keep_free=0
-mount_dlfs "$src" "$mnt" "$part"
+mount_store "$part"
 "$DLFS" refresh "$mnt"
 epoch "small store"
 umount_dlfs "$mnt"
 for i in 1 2; do
-	mount_dlfs "$src" "$mnt" "$part"
+	mount_store "$part"
 	epoch "small store, again"
 	[ "$(stat_of store_size)" -le $((3 << 20)) ] || fail "larger than it may be: $(stat_of store_size)"
 	[ "$(stat_of store_hits)" -gt 20 ] || fail "hits: $(stat_of store_hits)"
