@@ -1,0 +1,291 @@
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "config/units.h"
+#include "fs/cli/cli.h"
+#include "fs/host/host.h"
+#include "fs/profile/report.h"
+
+#define SAMPLE 100
+#define SAMPLE_MAX 100000
+#define RATIOS "1,0.98,0.95,0.9"
+
+struct request {
+	struct profile_options options;
+	const char *report;            /* a file to be written; NULL: none */
+	char *part;                    /* its name until it is whole */
+	FILE *page;
+	double step_rate, workers, prepare;
+	uint64_t cache;                /* 0: what dlfs would hold by default */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+/* --- What was asked for --------------------------------------------------------------- */
+
+/* A positive number, with nothing behind it. */
+static bool take_number(const char *text, double *ret)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !isfinite(value) || value <= 0)
+		return false;
+	*ret = value;
+	return true;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* "1,0.98,0.9"; 1, the dataset as it is, is always there to compare with. */
+static bool take_ratios(struct profile_options *o, const char *text)
+{
+	dl_cleanup(dl_freep) char *copy = strdup(text);
+	char *rest = copy, *word;
+
+	o->ratios[0] = 1;
+	o->ratio_count = 1;
+	while (copy && (word = strsep(&rest, ",")) != NULL) {
+		double ratio;
+
+		if (!take_number(word, &ratio) || ratio > 1)
+			return false;
+		for (unsigned i = 0; i < o->ratio_count; i++)
+			if (o->ratios[i] == ratio)
+				ratio = 0;
+		if (ratio == 0)
+			continue;
+		if (o->ratio_count == PROFILE_WAYS)
+			return false;
+		o->ratios[o->ratio_count++] = ratio;
+	}
+	qsort(o->ratios, o->ratio_count, sizeof(o->ratios[0]), compare_down);
+	return copy != NULL;
+}
+
+static bool take_whole(const char *text, unsigned most, unsigned *ret)
+{
+	uint64_t value;
+
+	if (units_count(text, &value) < 0 || value == 0 || value > most)
+		return false;
+	*ret = (unsigned)value;
+	return true;
+}
+
+static bool take_time(const char *text, double *ret)
+{
+	uint64_t ns;
+
+	if (units_time(text, &ns) < 0)
+		return false;
+	*ret = (double)ns / CLOCK_S;
+	return true;
+}
+
+enum { LAYERS = 256 };
+
+static bool take_option(struct request *q, int option, const char *value)
+{
+	switch (option) {
+	case 'c': return units_size(value, &q->cache) == 0 && q->cache > 0;
+	case 'n': return take_whole(value, SAMPLE_MAX, &q->options.sample);
+	case 'p': return take_time(value, &q->prepare);
+	case 'r': return take_ratios(&q->options, value);
+	case 's': return take_whole(value, 65535, &q->options.max_short_side);
+	case 't': return take_number(value, &q->step_rate);
+	case 'w': return take_number(value, &q->workers);
+	case 'R': q->report = value; return *value;
+	case LAYERS: q->options.layers = value; return true;
+	default: return false;
+	}
+}
+
+static const struct option long_options[] = {
+	{ "cache", required_argument, NULL, 'c' },
+	{ "prepare", required_argument, NULL, 'p' },
+	{ "ratios", required_argument, NULL, 'r' },
+	{ "report", required_argument, NULL, 'R' },
+	{ "sample", required_argument, NULL, 'n' },
+	{ "short-side", required_argument, NULL, 's' },
+	{ "source-layers", required_argument, NULL, LAYERS },
+	{ "step-rate", required_argument, NULL, 't' },
+	{ "workers", required_argument, NULL, 'w' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int take_arguments(struct request *q, int argc, char **argv)
+{
+	int option, index = -1;
+
+	opterr = optind = 0;
+	while ((option = getopt_long(argc, argv, "c:n:p:r:R:s:t:w:", long_options, &index)) != -1) {
+		if (option == '?')
+			return cli_bad_option(&cmd_profile, argv);
+		if (!take_option(q, option, optarg))
+			return cli_usage(&cmd_profile, "\"%s\" cannot be the value of %s", optarg,
+					 argv[optind - 2]);
+	}
+	if (argc - optind != 1)
+		return cli_usage(&cmd_profile, "one folder is needed");
+	return CLI_OK;
+}
+
+/* --- Doing it ------------------------------------------------------------------------- */
+
+static bool show_progress(void *context, const char *what, uint64_t done, uint64_t all)
+{
+	const bool *terminal = context;
+
+	if (*terminal && all)
+		fprintf(stderr, "\r\033[K%s: %llu of %llu", what, (unsigned long long)done,
+			(unsigned long long)all);
+	else if (*terminal)
+		fprintf(stderr, "\r\033[K%s", what);
+	return !interrupted;
+}
+
+/* It is opened before the work, so that a wrong name is told at once, and gets its name when it is
+ * whole. */
+static int open_report(struct request *q)
+{
+	if (!q->report)
+		return CLI_OK;
+	if (asprintf(&q->part, "%s.part", q->report) < 0) {
+		q->part = NULL;
+		return cli_fail(CLI_FAILED, "out of memory");
+	}
+	q->page = fopen(q->part, "we");
+	if (!q->page)
+		return cli_fail(CLI_FAILED, "%s cannot be written: %s", q->report, strerror(errno));
+	return CLI_OK;
+}
+
+static int write_report(struct request *q, const struct report *r)
+{
+	dl_cleanup(buf_free) struct buf page = BUF_EMPTY;
+	int e = report_html(r, &page);
+
+	if (e < 0)
+		return cli_fail(CLI_FAILED, "out of memory");
+	fwrite(page.at, 1, page.len, q->page);
+	e = ferror(q->page);
+	if (fclose(DL_TAKE(q->page)) == EOF || e || rename(q->part, q->report) < 0)
+		return cli_fail(CLI_FAILED, "%s could not be written: %s", q->report,
+				strerror(errno));
+	printf("\nThe report is in %s\n", q->report);
+	return CLI_OK;
+}
+
+static void drop_report(struct request *q)
+{
+	if (q->page) {
+		fclose(q->page);
+		unlink(q->part);
+	}
+	free(q->part);
+}
+
+static int print_report(struct request *q, const struct report *r)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	int e = CLI_OK;
+
+	if (report_text(r, &text) < 0)
+		return cli_fail(CLI_FAILED, "out of memory");
+	fwrite(text.at, 1, text.len, stdout);
+	if (q->report)
+		e = write_report(q, r);
+	return fflush(stdout) == EOF ? CLI_FAILED : e;
+}
+
+static int profile(struct request *q)
+{
+	struct sigaction ends = { .sa_handler = on_signal };
+	bool terminal = isatty(STDERR_FILENO);
+	struct profile p = { 0 };
+	struct report report = {
+		.profile = &p, .source = q->options.source, .step_rate = q->step_rate,
+		.prepare = q->prepare,
+	};
+	char what[64];
+	int r;
+
+	q->options.progress = show_progress;
+	q->options.context = &terminal;
+	sigaction(SIGINT, &ends, NULL);
+	sigaction(SIGTERM, &ends, NULL);
+	report.cache = (double)(q->cache ? q->cache : host_memory(what));
+	r = profile_measure(&q->options, &p);
+	if (terminal)
+		fputs("\r\033[K", stderr);
+	if (r == -ECANCELED)
+		return cli_fail(CLI_FAILED, "interrupted");
+	if (r == -ENODATA)
+		return cli_fail(CLI_FAILED, "there is no file with content in %s",
+				q->options.source);
+	if (r < 0)
+		return cli_fail(CLI_FAILED, "%s cannot be measured: %s", q->options.source,
+				strerror(-r));
+	report.workers = q->workers > 0 ? q->workers : p.cores;
+	r = print_report(q, &report);
+	profile_fini(&p);
+	return r;
+}
+
+static int run(int argc, char **argv)
+{
+	struct request q = { .options = { .sample = SAMPLE } };
+	dl_cleanup(dl_freep) char *source = NULL;
+	int r;
+
+	if (!take_ratios(&q.options, RATIOS))
+		return cli_fail(CLI_FAILED, "out of memory");
+	r = take_arguments(&q, argc, argv);
+	if (r != CLI_OK)
+		return r;
+	source = realpath(argv[optind], NULL);
+	if (!source)
+		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(errno));
+	q.options.source = source;
+	r = open_report(&q);
+	if (r == CLI_OK)
+		r = profile(&q);
+	drop_report(&q);
+	return r;
+}
+
+const struct command cmd_profile = {
+	.name = "profile",
+	.usage = "SOURCE [OPTION...]",
+	.summary = "Measure a dataset on this machine, and predict what quality_ratio, cores and "
+		   "cache would bring",
+	.help = "  -r, --ratios LIST    quality ratios to try (" RATIOS ")\n"
+		"  -s, --short-side N   scale down to this shorter side, as max_short_side\n"
+		"  -t, --step-rate N    files/s that the training step takes, all GPUs;\n"
+		"                       without it: how many files/s could be delivered\n"
+		"  -w, --workers N      of the loader (one a core)\n"
+		"  -p, --prepare TIME   processor time of your loader a file, without decoding\n"
+		"  -c, --cache SIZE     what stays from epoch to epoch, memory and store\n"
+		"                       (the memory that dlfs takes by default)\n"
+		"  -n, --sample N       files that are decoded and recoded (100)\n"
+		"  -R, --report FILE    write an HTML page with charts and crops as well\n"
+		"  --source-layers L    layers before the source, as source_layers; for tests\n",
+	.run = run,
+};

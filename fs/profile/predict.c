@@ -1,0 +1,37 @@
+#include "fs/profile/predict.h"
+
+/* Workers decode side by side; recoding takes what they leave of all cores. */
+static double prepare_time(const struct predict_case *c, double misses)
+{
+	double work = c->files * (c->decode + c->prepare);
+	double hands = DL_MIN(c->cores, c->workers);
+
+	return DL_MAX(work / hands, (work + misses * c->recode) / c->cores);
+}
+
+struct prediction predict(const struct predict_case *c)
+{
+	struct prediction p = { 0 };
+	double need = c->files * c->cost, misses, two;
+
+	if (!c->first)
+		p.hits = need > c->cache ? c->cache / need : 1;
+	misses = c->files * (1 - p.hits);
+	p.compute = c->step_rate > 0 ? c->files / c->step_rate : 0;
+	p.prepare = prepare_time(c, misses);
+	p.fetch = misses / c->fetch_rate;
+	two = DL_MAX(p.compute, p.prepare);
+	p.epoch = DL_MAX(two, p.fetch);
+	p.prepare_stall = two - p.compute;
+	p.fetch_stall = p.epoch - two;
+	p.bound = p.fetch_stall > 0 ? PREDICT_FETCH :
+		  p.prepare_stall > 0 ? PREDICT_PREPARE : PREDICT_COMPUTE;
+	return p;
+}
+
+const char *predict_bound_name(enum predict_bound bound)
+{
+	static const char *const names[] = { "training step", "decoding", "source" };
+
+	return names[bound];
+}

@@ -1,0 +1,77 @@
+/* What a dataset costs on this machine, measured on a sample of its own files: how fast they
+ * come, how fast they are decoded, and what each quality ratio makes of them.
+ *
+ * The sample is uniform over all regular files, and the same one each time.  What is read is
+ * first dropped from the page cache, so the source is measured and not the memory.
+ *
+ * Thread-safety: one call at a time on a profile; it makes threads of its own and ends them.
+ */
+#pragma once
+#include "base/buf.h"
+#include "prefetch/manifest/manifest.h"
+#include "prefetch/recode/recode.h"
+
+#define PROFILE_WAYS 8
+#define PROFILE_SPEEDS 4               /* 1, 4, 16, 64 at once */
+#define PROFILE_SHOWN 4                /* images whose crops are in the report */
+#define PROFILE_CROP 160               /* pixels a side */
+
+struct profile_options {
+	const char *source;            /* absolute path of a folder */
+	const char *layers;            /* of the source, see source.h; NULL or "": none */
+	double ratios[PROFILE_WAYS];   /* 1 first: how it is without recoding */
+	unsigned ratio_count;
+	unsigned max_short_side;       /* 0: no scaling */
+	unsigned sample;               /* files that are decoded and recoded */
+	/* On the calling thread, now and then; false: stop (-ECANCELED). */
+	bool (*progress)(void *context, const char *what, uint64_t done, uint64_t all);
+	void *context;
+};
+
+struct profile_speed {                 /* of the source */
+	unsigned parallel;             /* fetches at once */
+	uint64_t fetches;
+	double files_s, bytes_s;
+	double median, slow;           /* seconds of a fetch; 99 of 100 are faster than slow */
+};
+
+struct profile_image {                 /* one file of the sample, one way */
+	enum recode_reason reason;
+	uint64_t size;                 /* of what is served, bytes */
+	double ssim, psnr;             /* against the source, luma; 1 and 0 if it is as it was */
+	double decode, recode;         /* seconds of one core */
+};
+
+struct profile_crop { struct buf png; };       /* empty: it cannot be shown */
+
+struct profile_way {                   /* one ratio */
+	double ratio;
+	struct profile_image *images;  /* profile.sample of them */
+	struct profile_crop crops[PROFILE_SHOWN];
+	double size, decode, recode;   /* means over the sample */
+	double ssim, psnr;             /* means over what was recoded; 0: nothing was */
+	double ssim_least;
+	unsigned recoded;
+};
+
+struct profile {
+	uint64_t files, bytes;         /* of the dataset */
+	double cores;                  /* that this process may use */
+	struct profile_speed speeds[PROFILE_SPEEDS];
+	unsigned speed_count;
+	sample_id *ids;                /* of the sample */
+	char **names;                  /* their paths below the source */
+	uint64_t *sizes;               /* theirs in the source */
+	unsigned sample, decoded;      /* decoded: how many of them are images that we can decode */
+	double size;                   /* mean of sizes[] */
+	struct profile_way ways[PROFILE_WAYS];
+	unsigned way_count;
+};
+
+/* -ENODATA: no regular file there; -ECANCELED; else of reading the source. */
+int profile_measure(const struct profile_options *options, struct profile *ret) DL_MUST_CHECK;
+void profile_fini(struct profile *p);
+
+/* The fastest that the source was seen to be, files/s for files of `size` bytes: what limits it
+ * is either the number of files or their bytes, whichever is nearer at the sample's mean. */
+double profile_fetch_rate(const struct profile *p);

@@ -1,0 +1,20 @@
+/* A profile for people: as text for a terminal, and as one HTML file that loads nothing.
+ * Thread-safety: pure. */
+#pragma once
+#include "fs/profile/predict.h"
+#include "fs/profile/profile.h"
+
+struct report {
+	const struct profile *profile;
+	const char *source;
+	double cache;                  /* bytes that stay from one epoch to the next */
+	double step_rate;              /* files/s; 0: as many as come */
+	double workers;
+	double prepare;                /* seconds a file beyond decoding */
+};
+
+/* The prediction for one way; `faster` times the cores and workers, `larger` times the cache. */
+struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
+				 double larger);
+int report_text(const struct report *r, struct buf *ret) DL_MUST_CHECK;
+int report_html(const struct report *r, struct buf *ret) DL_MUST_CHECK;

@@ -1,0 +1,127 @@
+#include <stdio.h>
+
+#include "config/units.h"
+#include "fs/profile/report.h"
+
+struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
+				 double larger)
+{
+	const struct profile *p = r->profile;
+	const struct profile_way *w = &p->ways[way];
+	struct predict_case c = {
+		.files = (double)p->files, .cost = w->size, .cache = r->cache * larger,
+		.fetch_rate = profile_fetch_rate(p), .decode = w->decode, .prepare = r->prepare,
+		.recode = w->recoded ? w->recode : 0, .cores = p->cores * faster,
+		.workers = r->workers * faster, .step_rate = r->step_rate, .first = first,
+	};
+
+	return predict(&c);
+}
+
+static int put_dataset(const struct report *r, struct buf *b)
+{
+	const struct profile *p = r->profile;
+	char all[32], mean[32];
+
+	return buf_printf(b, "%s: %llu files, %s; sample: %u files of %s, %u of them images\n\n",
+			  r->source, (unsigned long long)p->files, units_human_size(p->bytes, all),
+			  p->sample, units_human_size((uint64_t)p->size, mean), p->decoded);
+}
+
+static int put_speeds(const struct profile *p, struct buf *b)
+{
+	int r = buf_printf(b, "The source, not in memory\n%10s %10s %10s %12s %12s\n", "at once",
+			   "files/s", "MB/s", "median, ms", "99 %, ms");
+
+	for (unsigned i = 0; r == 0 && i < p->speed_count; i++) {
+		const struct profile_speed *s = &p->speeds[i];
+
+		r = buf_printf(b, "%10u %10.0f %10.1f %12.2f %12.2f\n", s->parallel, s->files_s,
+			       s->bytes_s / 1e6, s->median * 1e3, s->slow * 1e3);
+	}
+	return r < 0 ? r : buf_printf(b, "\n");
+}
+
+static int put_quality(const struct profile *p, struct buf *b)
+{
+	int r = buf_printf(b, "Quality, and what one core does (%.0f here)\n"
+			   "%8s %8s %8s %8s %8s %10s %10s %8s\n", p->cores, "ratio", "bytes",
+			   "SSIM", "least", "PSNR, dB", "decoded/s", "recoded/s", "as is");
+
+	for (unsigned i = 0; r == 0 && i < p->way_count; i++) {
+		const struct profile_way *w = &p->ways[i];
+
+		r = buf_printf(b, "%8.3g %7.1f%% ", w->ratio, p->size > 0 ? 100 * w->size / p->size
+									  : 100);
+		if (r == 0 && w->recoded)
+			r = buf_printf(b, "%8.4f %8.4f ", w->ssim, w->ssim_least);
+		else if (r == 0)
+			r = buf_printf(b, "%8s %8s ", "-", "-");
+		if (r == 0)
+			r = w->psnr > 0 ? buf_printf(b, "%8.1f ", w->psnr)
+					: buf_printf(b, "%8s ", "-");
+		if (r == 0)
+			r = w->decode > 0 ? buf_printf(b, "%10.0f ", 1 / w->decode)
+					  : buf_printf(b, "%10s ", "-");
+		if (r == 0)
+			r = w->recoded ? buf_printf(b, "%10.0f ", 1 / w->recode)
+				       : buf_printf(b, "%10s ", "-");
+		if (r == 0)
+			r = buf_printf(b, "%8u\n", p->sample - w->recoded);
+	}
+	return r < 0 ? r : buf_printf(b, "\n");
+}
+
+static int put_prediction(const struct report *r, const char *what, unsigned way, double faster,
+			  double larger, struct buf *b)
+{
+	struct prediction first = report_predict(r, way, true, faster, larger);
+	struct prediction later = report_predict(r, way, false, faster, larger);
+	double files = (double)r->profile->files;
+
+	return buf_printf(b, "%-24s %10.4g %10.4g %10.0f %7.1f%% %9.1f%% %9.1f%%  %s\n", what,
+			  first.epoch, later.epoch, files / later.epoch, 100 * later.hits,
+			  100 * later.prepare_stall / later.epoch,
+			  100 * later.fetch_stall / later.epoch,
+			  predict_bound_name(later.bound));
+}
+
+static int put_predictions(const struct report *r, struct buf *b)
+{
+	static const struct { const char *what; double faster, larger; } others[] = {
+		{ "twice the cores", 2, 1 }, { "four times the cores", 4, 1 },
+		{ "twice the cache", 1, 2 }, { "four times the cache", 1, 4 },
+	};
+	char cache[32], what[48];
+	int e = buf_printf(b, "Predicted, with %.0f workers, a cache of %s, ", r->workers,
+			   units_human_size((uint64_t)r->cache, cache));
+
+	if (e == 0)
+		e = r->step_rate > 0
+		    ? buf_printf(b, "a step of %.0f files/s\n", r->step_rate)
+		    : buf_printf(b, "a step that takes what comes (--step-rate)\n");
+	if (e == 0)
+		e = buf_printf(b, "%-24s %10s %10s %10s %8s %10s %10s  %s\n", "", "epoch 0, s",
+			       "later, s", "files/s", "hits", "CPU stall", "I/O stall", "bound by");
+	for (unsigned i = 0; e == 0 && i < r->profile->way_count; i++) {
+		snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
+		e = put_prediction(r, what, i, 1, 1, b);
+	}
+	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++) {
+		snprintf(what, sizeof(what), "ratio %.3g, %s", r->profile->ways[0].ratio,
+			 others[i].what);
+		e = put_prediction(r, others[i].what, 0, others[i].faster, others[i].larger, b);
+	}
+	return e;
+}
+
+int report_text(const struct report *r, struct buf *ret)
+{
+	int e = put_dataset(r, ret);
+
+	if (e == 0)
+		e = put_speeds(r->profile, ret);
+	if (e == 0)
+		e = put_quality(r->profile, ret);
+	return e < 0 ? e : put_predictions(r, ret);
+}

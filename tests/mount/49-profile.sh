@@ -1,0 +1,39 @@
+#!/bin/bash
+# `dlfs profile`: what it prints and writes, and what it says when it cannot.
+. "$(dirname "$0")/common.sh"
+
+here=$(cd "$(dirname "$0")" && pwd)
+python3 "$here/../lib/make_dataset.py" "$work/src" 3 40
+printf 'no image' > "$work/src/class00/<odd>&.txt"
+
+"$DLFS" profile "$work/src" --step-rate 1000 --workers 2 --cache 1MiB --prepare 1ms \
+	--ratios 1,0.95 --report "$work/r.html" > "$work/out" 2> "$work/err" ||
+	fail "profile ended with $?: $(cat "$work/err")"
+[ ! -s "$work/err" ] || fail "progress, but not on a terminal: $(cat "$work/err")"
+grep -q '41 files' "$work/out" || fail "not all files: $(cat "$work/out")"
+grep -q '40 of them images' "$work/out" || fail "not all images: $(cat "$work/out")"
+for word in 'at once' 'SSIM' 'Predicted, with 2 workers, a cache of 1.00 MiB' 'ratio 0.95' 'twice the cache'; do
+	grep -q "$word" "$work/out" || fail "no word of $word: $(cat "$work/out")"
+done
+
+# One page, complete, that loads nothing and takes no foreign text for its own.
+tail -c 8 "$work/r.html" | grep -q '</html>' || fail "the report is cut"
+! grep -Eq '(src|href)="?(http|//)|url\(|@import|<script' "$work/r.html" || fail "the report loads something"
+! grep -q '<odd>' "$work/r.html" || fail "a file name became markup"
+grep -q 'data:image/png;base64,iVBOR' "$work/r.html" || fail "no crop in the report"
+[ ! -e "$work/r.html.part" ] || fail "a part is left"
+
+# On a terminal there is progress.
+script -qec "'$DLFS' profile '$work/src' --sample 8" "$work/typed" > /dev/null || fail "profile failed on a terminal"
+grep -q 'source, 64 at once' "$work/typed" || fail "no progress on a terminal"
+
+expect_fail "$DLFS" profile
+expect_fail "$DLFS" profile "$work/nothing"
+mkdir "$work/empty"
+expect_fail "$DLFS" profile "$work/empty"
+grep -q 'no file with content' "$work/.out" || fail "an empty folder: $(cat "$work/.out")"
+expect_fail "$DLFS" profile "$work/src" --ratios 1,1.5
+grep -q '"1,1.5" cannot be the value of --ratios' "$work/.out" || fail "a ratio over 1: $(cat "$work/.out")"
+expect_fail "$DLFS" profile "$work/src" --cache many
+expect_fail "$DLFS" profile "$work/src" --report "$work/no/such/r.html"
+grep -q 'r.html cannot be written' "$work/.out" || fail "a report nowhere: $(cat "$work/.out")"
