@@ -6,7 +6,7 @@
  *
  *     manifest.writer → store.lock → source.lock → mailbox.lock → log
  *     commands.lock → errands.lock → log
- *     disk.lock
+ *     tier.lock → disk.lock
  */
 #pragma once
 #include <assert.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/edits.h"
+#include "base/pattern.h"
 #include "config/param.h"
 #include "config/units.h"
 
@@ -13,6 +14,7 @@
 #define COUNT PARAM_COUNT
 #define TIME PARAM_TIME
 #define CHOICE PARAM_CHOICE
+#define LIST PARAM_LIST
 
 const struct param params[] = {
 #define PARAM(field, ctype, key, kind, def, min, max, unit, help) \
@@ -42,7 +44,7 @@ const struct param *param_find(const char *key)
 
 bool param_takes_auto(const struct param *p)
 {
-	return p->kind != PARAM_STRING && p->kind != PARAM_CHOICE && strcmp(p->def, "auto") == 0;
+	return !param_is_text(p) && p->kind != PARAM_CHOICE && strcmp(p->def, "auto") == 0;
 }
 
 int param_set_string(char **at, const char *value)
@@ -115,6 +117,38 @@ static int set_number(uint64_t *at, const struct param *p, const char *value,
 	return 0;
 }
 
+int param_add(struct config *c, const struct param *p, const char *member,
+	      struct config_error *reterr)
+{
+	const char *problem = pattern_problem(member);
+	char **at = field(c, p), *longer;
+
+	if (problem)
+		return param_refuse(reterr, "%s: \"%.60s\": %s", p->key, member, problem);
+	if (asprintf(&longer, "%s%s\n", *at, member) < 0)
+		return -ENOMEM;
+	free(*at);
+	*at = longer;
+	return 0;
+}
+
+static int set_list(struct config *c, const struct param *p, const char *value,
+		    struct config_error *reterr)
+{
+	char member[PARAM_TEXT_MAX];
+	int r = param_set_string(field(c, p), "");
+
+	while (*value && r == 0) {
+		size_t len = strcspn(value, ",");
+
+		snprintf(member, sizeof(member), "%.*s", (int)len, value);
+		r = len < sizeof(member) ? param_add(c, p, member, reterr) :
+			param_refuse(reterr, "%s: a pattern is shorter than a path may be", p->key);
+		value += len + (value[len] == ',');
+	}
+	return r;
+}
+
 int param_set(struct config *c, const struct param *p, const char *value,
 	      struct config_error *reterr)
 {
@@ -123,6 +157,8 @@ int param_set(struct config *c, const struct param *p, const char *value,
 				    PARAM_TEXT_MAX - 1);
 	if (p->kind == PARAM_STRING)
 		return param_set_string(field(c, p), value);
+	if (p->kind == PARAM_LIST)
+		return set_list(c, p, value, reterr);
 	if (p->kind == PARAM_CHOICE)
 		return set_choice(field(c, p), p, value, reterr);
 	return set_number(field(c, p), p, value, reterr);
@@ -181,7 +217,7 @@ void config_free(struct config *c)
 	if (!c)
 		return;
 	for (size_t i = 0; i < param_count; i++)
-		if (params[i].kind == PARAM_STRING)
+		if (param_is_text(&params[i]))
 			free(*(char **)field(c, &params[i]));
 	free(c->fsname);
 	free(c->subtype);
@@ -193,7 +229,7 @@ static int copy_strings(struct config *copy, const struct config *c)
 	int r = 0;
 
 	for (size_t i = 0; i < param_count && r == 0; i++)
-		if (params[i].kind == PARAM_STRING)
+		if (param_is_text(&params[i]))
 			r = param_set_string(field(copy, &params[i]),
 					     *(char **)field(c, &params[i]));
 	if (r == 0 && c->fsname)
@@ -212,7 +248,7 @@ int config_copy(const struct config *c, struct config **ret)
 		return -ENOMEM;
 	*copy = *c;
 	for (size_t i = 0; i < param_count; i++)
-		if (params[i].kind == PARAM_STRING)
+		if (param_is_text(&params[i]))
 			*(char **)field(copy, &params[i]) = NULL;
 	copy->fsname = copy->subtype = NULL;
 	r = copy_strings(copy, c);
@@ -255,7 +291,7 @@ int param_print(const struct config *c, const struct param *p, struct buf *ret)
 	const char *word;
 	size_t len;
 
-	if (p->kind == PARAM_STRING)
+	if (param_is_text(p))
 		return buf_printf(ret, "%s", *(char **)field(c, p));
 	if (p->kind == PARAM_CHOICE) {
 		word = choice_word(p, *(int *)field(c, p), &len);

@@ -2,7 +2,7 @@
 #pragma once
 #include "config/config.h"
 
-enum param_kind { PARAM_STRING, PARAM_SIZE, PARAM_COUNT, PARAM_TIME, PARAM_CHOICE };
+enum param_kind { PARAM_STRING, PARAM_SIZE, PARAM_COUNT, PARAM_TIME, PARAM_CHOICE, PARAM_LIST };
 
 struct param {
 	const char *key;
@@ -20,8 +20,16 @@ extern const size_t param_count;
 const struct param *param_find(const char *key);           /* NULL: there is none */
 /* Whether "auto" is a number here: "find it out", kept as 0. */
 bool param_takes_auto(const struct param *p);
+/* Of a list all members, separated by commas. */
 int param_set(struct config *c, const struct param *p, const char *value,
 	      struct config_error *reterr) DL_MUST_CHECK;
+/* One more member of a list. */
+int param_add(struct config *c, const struct param *p, const char *member,
+	      struct config_error *reterr) DL_MUST_CHECK;
+static inline bool param_is_text(const struct param *p)
+{
+	return p->kind == PARAM_STRING || p->kind == PARAM_LIST;
+}
 /* Put a copy of value in the place of *at; -ENOMEM: nothing has changed. */
 int param_set_string(char **at, const char *value) DL_MUST_CHECK;
 /* Always -EINVAL, with a text that names the nearest known key, if one is near. */

@@ -41,6 +41,31 @@ static int print_quoted(const char *text, struct buf *ret)
 	return r < 0 ? r : buf_printf(ret, "\"");
 }
 
+static int print_list(char *members, struct buf *ret)
+{
+	int r = buf_printf(ret, "[");
+
+	for (const char *separator = ""; *members && r == 0; separator = ", ") {
+		size_t len = strcspn(members, "\n");
+
+		members[len] = '\0';
+		r = buf_printf(ret, "%s", separator);
+		if (r == 0)
+			r = print_quoted(members, ret);
+		members += len + 1;
+	}
+	return r < 0 ? r : buf_printf(ret, "]");
+}
+
+static int print_value(const struct param *p, char *value, struct buf *ret)
+{
+	if (p->kind == PARAM_STRING)
+		return print_quoted(value, ret);
+	if (p->kind == PARAM_LIST)
+		return print_list(value, ret);
+	return buf_printf(ret, "%s", value);
+}
+
 static int print_setting(const struct config *c, const struct param *p, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf value = BUF_EMPTY;
@@ -52,8 +77,7 @@ static int print_setting(const struct config *c, const struct param *p, struct b
 		r = buf_append(&value, "", 1);
 	if (r < 0)
 		return r;
-	r = p->kind == PARAM_STRING ? print_quoted((char *)value.at, ret) :
-		buf_printf(ret, "%s", (char *)value.at);
+	r = print_value(p, (char *)value.at, ret);
 	return r < 0 ? r : buf_printf(ret, "\n");
 }
 
@@ -71,6 +95,7 @@ static int print_values(const struct param *p, struct buf *ret)
 {
 	switch (p->kind) {
 	case PARAM_STRING:
+	case PARAM_LIST:
 		return buf_printf(ret, "%s", p->unit);
 	case PARAM_CHOICE:
 		return buf_printf(ret, "%s", p->min);
@@ -208,7 +233,7 @@ int config_print_man(struct buf *ret)
 		"The same settings can follow\n.Fl o\nas\n.Ql key=value ,\n"
 		"separated by commas; a comma in a value is written\n.Ql \"\\e,\" .\n"
 		"What stands later wins, and\n.Fl o\nstands after the file.\n"
-		"Anchors, aliases, tags, lists and second documents are refused.\n.Pp\n"
+		"Anchors, aliases, tags and second documents are refused.\n.Pp\n"
 		"Sizes are written 8MiB (1024 times 1024), 8MB (1000 times 1000), 8M (as MiB) or\n"
 		"in bytes, times 250ms, 60s, 10m, 12h or 7d.\n"
 		".Sh SETTINGS\n.Bl -tag -width Ds\n");

@@ -1,5 +1,6 @@
-/* The subset of YAML that a configuration needs: mappings and scalars.  Anchors, aliases,
- * tags, sequences and second documents are refused, so no short file can become a large one.
+/* The subset of YAML that a configuration needs: mappings, scalars, and sequences of them where a
+ * setting is a list.  Anchors, aliases, tags and second documents are refused, so no short file can
+ * become a large one.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@ struct reader {
 	size_t prefix[YAML_DEPTH_MAX]; /* how much of key belongs to the mapping around */
 	size_t depth, settings[YAML_DEPTH_MAX];
 	bool value_is_next;
+	const struct param *list;      /* whose members come; NULL: of none */
 	unsigned documents;
 };
 
@@ -58,27 +60,65 @@ static int take_key(struct reader *rd, const char *text, size_t len)
 	return 0;
 }
 
-static int take_value(struct reader *rd, const yaml_event_t *event)
+/* The setting that the value is for, which has no other. */
+static int take_setting(struct reader *rd, yaml_mark_t mark, const struct param **ret)
 {
-	const char *text = (const char *)event->data.scalar.value;
 	const struct param *p = param_find(rd->key);
-	size_t i;
 
 	if (!p)
 		return param_unknown(rd->key, rd->error);
-	at(rd, event->start_mark);
-	i = (size_t)(p - params);
-	if (rd->seen[i])
+	at(rd, mark);
+	if (rd->seen[p - params])
 		return param_refuse(rd->error, "%s is given twice; keep one of them", p->key);
+	rd->seen[p - params] = true;
+	*ret = p;
+	return 0;
+}
+
+static int take_value(struct reader *rd, const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	const struct param *p = rd->list;
+	int r = p ? 0 : take_setting(rd, event->start_mark, &p);
+
+	if (r < 0)
+		return r;
+	at(rd, event->start_mark);
 	if (event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
 	    (*text == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0))
 		return param_refuse(rd->error, "%s has no value; its default is \"%s\"", p->key,
 				    p->def);
 	if (strlen(text) != event->data.scalar.length)
 		return param_refuse(rd->error, "%s holds a NUL character", p->key);
-	rd->seen[i] = true;
+	rd->value_is_next = rd->list;
+	if (p->kind != PARAM_LIST)
+		return param_set(rd->config, p, text, rd->error);
+	r = rd->list ? 0 : param_set(rd->config, p, "", rd->error);
+	return r < 0 || (!rd->list && !*text) ? r : param_add(rd->config, p, text, rd->error);
+}
+
+static int on_sequence(struct reader *rd, const yaml_event_t *event)
+{
+	const struct param *p = rd->value_is_next ? param_find(rd->key) : NULL;
+	int r;
+
+	if (!p || p->kind != PARAM_LIST || rd->list) {
+		at(rd, event->start_mark);
+		return param_refuse(rd->error, "a list has no place here: write \"key: value\"");
+	}
+	if (event->data.sequence_start.anchor || event->data.sequence_start.tag)
+		return param_refuse(rd->error, "anchors (&) and tags (!) are not used here: "
+				    "write the values themselves");
+	r = take_setting(rd, event->start_mark, &p);
+	rd->list = p;
+	return r < 0 ? r : param_set(rd->config, p, "", rd->error);
+}
+
+static int on_sequence_end(struct reader *rd)
+{
+	rd->list = NULL;
 	rd->value_is_next = false;
-	return param_set(rd->config, p, text, rd->error);
+	return 0;
 }
 
 static int on_scalar(struct reader *rd, const yaml_event_t *event)
@@ -109,6 +149,8 @@ static int on_mapping(struct reader *rd, const yaml_event_t *event)
 				    "write the settings themselves");
 	if (rd->depth > 0 && !rd->value_is_next)
 		return param_refuse(rd->error, "a key is the name of a setting, such as memory");
+	if (rd->list)
+		return param_refuse(rd->error, "%s is a list of single values", rd->list->key);
 	if (rd->depth > 0 && param_find(rd->key))
 		return param_refuse(rd->error, "%s takes one value, not a group of settings",
 				    rd->key);
@@ -145,7 +187,9 @@ static int on_event(struct reader *rd, const yaml_event_t *event)
 	case YAML_MAPPING_END_EVENT:
 		return on_mapping_end(rd);
 	case YAML_SEQUENCE_START_EVENT:
-		return param_refuse(rd->error, "a list has no place here: write \"key: value\"");
+		return on_sequence(rd, event);
+	case YAML_SEQUENCE_END_EVENT:
+		return on_sequence_end(rd);
 	case YAML_ALIAS_EVENT:
 		return param_refuse(rd->error, "aliases (*) are not used here: write the value "
 				    "itself");

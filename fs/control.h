@@ -2,6 +2,8 @@
  * extended attributes.
  *
  *     stats.json metrics config.yaml order order.next      (read)
+ *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
+ *                                                           warm: how far it is)
  *     user.dlfs.order user.dlfs.epoch user.dlfs.refresh    (setxattr on the root, by the
  *                                                           mount's owner or root)
  *     user.dlfs.state user.dlfs.source-size                (getxattr on a file)

@@ -75,6 +75,12 @@ void errands_stop(struct errands *e)
 		pthread_cond_broadcast(&e->queued);
 	}
 	pthread_join(e->thread, NULL);
+}
+
+void errands_free(struct errands *e)
+{
+	if (!e)
+		return;
 	pthread_cond_destroy(&e->queued);
 	dl_lock_fini(&e->lock);
 	free(e);

@@ -16,6 +16,7 @@
 #include "fs/notify.h"
 #include "fs/push.h"
 #include "fs/survey.h"
+#include "fs/warm.h"
 #include "fs/watch.h"
 
 #define REQUEST_THREADS_MAX 256
@@ -174,6 +175,7 @@ static int start_engine(struct serve *s)
 	struct source_options source = {
 		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,
 		.current = &s->options->shared->checked, .settle = SETTLE,
+		.meter = &s->tier.meter,
 	};
 	int r = source_open(&source, &o.source);
 
@@ -200,6 +202,8 @@ static int start_parts(struct serve *s)
 	if (r == 0)
 		r = errands_start(s, &s->errands);
 	if (r == 0)
+		r = warm_start(s, &s->warm);
+	if (r == 0)
 		r = control_start(s, &s->control);
 	return r;
 }
@@ -209,6 +213,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 {
 	s->stopping = true;
 	watch_stop(s->watch);
+	warm_stop(s->warm);
 	errands_stop(s->errands);
 	notify_stop(s->notify);
 	stop_requests(s, q);
@@ -216,6 +221,8 @@ static void stop_parts(struct serve *s, struct requests *q)
 	if (s->engine)
 		engine_stop(s->engine);
 	tier_close(s);
+	errands_free(s->errands);
+	warm_free(s->warm);
 	push_stop(s->push);
 	watch_free(s->watch);
 	control_stop(s->control);

@@ -10,6 +10,7 @@
  *     announce thread   tells the engine what the kernel has come to know
  *     watch thread      opens, from fanotify or inotify
  *     errand thread     what may take long: orders, refresh, scan, verify
+ *     warm thread       while `dlfs warm` or `dlfs drop` is carried out
  *     planner, source   see prefetch/engine.h
  *
  * No lock of ours is held across a notify call or any other call into the kernel.
@@ -47,6 +48,7 @@ struct serve {
 	struct notify *notify;
 	struct watch *_Atomic watch;   /* NULL until the mount answers */
 	struct errands *errands;
+	struct warm *warm;
 	struct control *control;
 	double entry_timeout, negative_timeout;        /* seconds */
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */

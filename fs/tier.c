@@ -5,11 +5,15 @@
 #include <sys/statvfs.h>
 
 #include "base/log.h"
-#include "base/sum.h"
+#include "base/pattern.h"
+#include "fs/errand.h"
 #include "fs/serve.h"
-#include "prefetch/store/disk.h"
+#include "prefetch/manifest/list.h"
+#include "prefetch/source/kept_key.h"
 
 #define QUEUE_MAX (64 * MiB)
+#define GAIN_LEAST 1.05                /* for which what is kept is changed: costs are noisy */
+#define CHANGE_LEAST 64                /* a part of the dataset: then it is counted again */
 
 /* --- Opening ------------------------------------------------------------------------------ */
 
@@ -46,6 +50,8 @@ static int refuse_used(struct serve *s, int pid)
 	return -EBUSY;
 }
 
+static void on_measured(void *serve);
+
 int tier_open(struct serve *s)
 {
 	const struct config *c = s->options->config;
@@ -68,30 +74,204 @@ int tier_open(struct serve *s)
 		log_warning("nothing is kept in the store %s: %s", c->store_path, strerror(-r));
 		return 0;
 	}
-	*t = (struct tier){
-		.disk = t->disk, .queue = o.queue, .limit = o.size,
-		.hits = stats_get(&s->stats->store_hits),
-		.written = stats_get(&s->stats->store_written),
-		.bad = stats_get(&s->stats->store_bad),
-	};
+	dl_lock_init(&t->lock);
+	meter_init(&t->meter, on_measured, s);
+	t->queue = o.queue;
+	t->limit = o.size;
+	t->hits = stats_get(&s->stats->store_hits);
+	t->written = stats_get(&s->stats->store_written);
+	t->bad = stats_get(&s->stats->store_bad);
 	return 0;
 }
 
 void tier_close(struct serve *s)
 {
-	disk_close(DL_TAKE(s->tier.disk));
+	struct tier *t = &s->tier;
+
+	if (!t->disk)
+		return;
+	disk_close(DL_TAKE(t->disk));
+	keep_census_free(t->census);
+	buf_free(&t->warmed);
+	meter_fini(&t->meter);
+	dl_lock_fini(&t->lock);
 }
 
-/* --- Telling ------------------------------------------------------------------------------ */
+/* --- What is kept ------------------------------------------------------------------------- */
+
+static enum keep_wish wish_for(const struct serve *s, const char *path)
+{
+	const struct config *c = s->options->config;
+	const struct buf *warmed = &s->tier.warmed;
+
+	if (*c->never && pattern_any(c->never, path))
+		return KEEP_NEVER;
+	if ((*c->keep && pattern_any(c->keep, path)) ||
+	    (warmed->len && pattern_any((char *)warmed->at, path)))
+		return KEEP_PINNED;
+	return KEEP_IF_ROOM;
+}
+
+static int count_sample(const struct serve *s, sample_id id, struct buf *path,
+			struct keep_census *to)
+{
+	struct disk_key key;
+	uint64_t size;
+	int r;
+
+	if (!manifest_sample(s->manifest, id, &size) || size == 0 ||
+	    size > s->options->config->chunk)
+		return 0;
+	path->len = 0;
+	r = manifest_path(s->manifest, node_of_sample(id), path);
+	if (r == 0)
+		r = buf_append(path, "", 1);
+	if (r == 0)
+		r = kept_key(s->manifest, id, &key);
+	return r < 0 ? r : keep_census_add(to, key.hash[1], size, size + DISK_OVERHEAD,
+					   wish_for(s, (char *)path->at));
+}
+
+static int count_all(struct serve *s, struct keep_census **ret)
+{
+	dl_cleanup(keep_census_freep) struct keep_census *census = NULL;
+	dl_cleanup(list_unrefp) struct list *all = NULL;
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	int r = keep_census_new(&census);
+
+	if (r == 0)
+		r = list_new(s->manifest, LIST_ALL, NODE_ROOT, &all);
+	for (uint32_t i = 0; r == 0 && i < list_count(all); i++)
+		r = count_sample(s, list_at(all, i), &path, census);
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(census);
+	return 0;
+}
+
+/* A little more is wanted than there is room for: what comes last is not kept once it is full.  But
+ * what is pinned must find room whenever it comes. */
+static int make_rule(const struct tier *t, struct keep_cost cost, struct keep_rule **ret)
+{
+	uint64_t room = disk_room(t->disk), little = room / 50;
+
+	return keep_choose(t->census, keep_has_pins(t->census) ? room - little : room + little,
+			   cost, ret);
+}
+
+static bool is_better(const struct tier *t, const struct keep_rule *rule, struct keep_cost cost)
+{
+	struct keep_rule *old;
+	bool better;
+
+	if (make_rule(t, t->cost, &old) < 0)
+		return false;
+	better = rule->firm != old->firm || keep_saving(t->census, rule, cost) >
+		keep_saving(t->census, old, cost) * GAIN_LEAST;
+	keep_rule_free(old);
+	return better;
+}
+
+/* always: by another dataset, or other patterns, than before. */
+static void choose(struct serve *s, bool always)
+{
+	struct tier *t = &s->tier;
+	struct keep_cost cost = meter_cost(&t->meter);
+	struct keep_rule *rule;
+
+	dl_assert_held(&t->lock);
+	if (!t->census || make_rule(t, cost, &rule) < 0)
+		return;
+	if (!always && !is_better(t, rule, cost)) {
+		keep_rule_free(rule);
+		return;
+	}
+	t->cost = cost;
+	log_debug("a fetch takes %.3f ms and %.3f ms a MB; by that the store is filled",
+		  cost.request_ns / 1e6, cost.byte_ns);
+	disk_rule(t->disk, kept_source(s->manifest), rule);
+}
+
+static void recount(struct serve *s)
+{
+	struct manifest_usage u = manifest_usage(s->manifest);
+	struct tier *t = &s->tier;
+	struct keep_census *census;
+
+	dl_assert_held(&t->lock);
+	if (count_all(s, &census) < 0)
+		return;
+	keep_census_free(t->census);
+	t->census = census;
+	t->files = u.files;
+	t->bytes = u.bytes;
+	choose(s, true);
+}
+
+static bool is_near(uint64_t is, uint64_t was)
+{
+	return DL_MAX(is, was) - DL_MIN(is, was) <= was / CHANGE_LEAST;
+}
 
 void tier_dataset(struct serve *s)
 {
-	const char *source = manifest_source(s->manifest);
+	const struct config *c = s->options->config;
 	struct manifest_usage u = manifest_usage(s->manifest);
+	struct tier *t = &s->tier;
 
-	if (s->tier.disk)
-		disk_dataset(s->tier.disk, sum_of(source, strlen(source), 0), u.files, u.bytes);
+	if (!t->disk)
+		return;
+	DL_HOLD(&t->lock);
+	/* New files may match a pattern. */
+	if (!t->census || *c->keep || *c->never || t->warmed.len || !is_near(u.files, t->files) ||
+	    !is_near(u.bytes, t->bytes))
+		recount(s);
 }
+
+static void run_choice(struct errand *e, struct serve *s)
+{
+	free(e);
+	DL_HOLD(&s->tier.lock);
+	choose(s, false);
+}
+
+/* On a thread of the source. */
+static void on_measured(void *serve)
+{
+	struct serve *s = serve;
+	struct errand *e = s->errands ? calloc(1, sizeof(*e)) : NULL;
+
+	if (!e)
+		return;
+	e->run = run_choice;
+	if (errands_post(s->errands, e) < 0)
+		free(e);
+}
+
+int tier_pin(struct serve *s, const char *pattern)
+{
+	struct tier *t = &s->tier;
+	int r;
+
+	DL_HOLD(&t->lock);
+	r = buf_printf(&t->warmed, "%s\n", pattern);
+	if (r == 0)
+		recount(s);
+	return r;
+}
+
+void tier_unpin(struct serve *s)
+{
+	struct tier *t = &s->tier;
+
+	DL_HOLD(&t->lock);
+	if (t->warmed.len == 0)
+		return;
+	buf_free(&t->warmed);
+	recount(s);
+}
+
+/* --- Telling ------------------------------------------------------------------------------ */
 
 void tier_report(struct serve *s)
 {

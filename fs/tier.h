@@ -1,14 +1,23 @@
-/* The disk tier of a serving process: the store of the configuration, opened, and what it tells.
- * Thread-safety: dataset and report on any thread; open and close before and after all others.
+/* The disk tier of a serving process: the store of the configuration, opened, what is kept in it,
+ * and what it tells.
+ * Thread-safety: all calls on any thread; open and close before and after all others.
  */
 #pragma once
-#include "base/dl.h"
+#include "base/buf.h"
+#include "prefetch/source/meter.h"
 
 struct disk;
 struct serve;
 
 struct tier {
 	struct disk *disk;             /* NULL: there is none */
+	struct meter meter;
+	struct dl_lock lock;           /* guards what follows: what is to be kept */
+	struct keep_census *census;    /* NULL: the dataset is not known yet */
+	uint64_t files, bytes;         /* of the dataset when it was counted */
+	struct keep_cost cost;         /* that the rule in force was made with */
+	struct buf warmed;             /* patterns that were asked for since the mount */
+	/* until here */
 	uint64_t limit;                /* bytes that the store may have */
 	uint64_t queue;                /* bytes of memory for what waits to be written */
 	uint64_t hits, written, bad;   /* counted by servers before this one */
@@ -22,5 +31,8 @@ void tier_close(struct serve *s);
 
 /* The manifest has all of the dataset now. */
 void tier_dataset(struct serve *s);
+/* What matches this shall be kept like what the settings say, until tier_unpin().  -ENOMEM */
+int tier_pin(struct serve *s, const char *pattern) DL_MUST_CHECK;
+void tier_unpin(struct serve *s);      /* all that tier_pin() was told of */
 /* Bring the store's numbers into the stats. */
 void tier_report(struct serve *s);

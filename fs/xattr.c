@@ -5,6 +5,8 @@
 
 #include "fs/command.h"
 #include "fs/control.h"
+#include "fs/warm.h"
+#include "prefetch/source/kept_key.h"
 
 #define PREFIX "user.dlfs."
 
@@ -99,6 +101,8 @@ static int get_root(struct serve *s, const char *what, struct buf *ret)
 		return command_error(s, ret);
 	if (strcmp(what, "belief") == 0)
 		return engine_order_describe(s->engine, ret);
+	if (strcmp(what, "warm") == 0)
+		return warm_report(s->warm, ret);
 	if (strcmp(what, "order") != 0)
 		return -ENODATA;
 	engine_report(s->engine, &report);
@@ -111,15 +115,20 @@ static int get_file(struct serve *s, node_id node, const char *what, struct buf 
 		[WHERE_SOURCE] = "source", [WHERE_MEMORY] = "memory",
 		[WHERE_PAGE_CACHE] = "page-cache",
 	};
+	enum engine_where where;
 	uint64_t size;
 
 	if (node_is_folder(node) || !manifest_sample(s->manifest, node_sample(node), &size))
 		return -ENODATA;
 	if (strcmp(what, "source-size") == 0)
 		return buf_printf(ret, "%llu", (unsigned long long)size);
-	if (strcmp(what, "state") == 0)
-		return buf_printf(ret, "%s", places[engine_where(s->engine, node_sample(node))]);
-	return -ENODATA;
+	if (strcmp(what, "state") != 0)
+		return -ENODATA;
+	where = engine_where(s->engine, node_sample(node));
+	if (where == WHERE_SOURCE && s->tier.disk &&
+	    kept_has(s->tier.disk, s->manifest, node_sample(node)))
+		return buf_printf(ret, "disk");
+	return buf_printf(ret, "%s", places[where]);
 }
 
 /* Never ENOSYS: that would end all questions for the life of the mount, ours as well.
@@ -163,6 +172,14 @@ static int run_command(struct serve *s, const char *name, const char *value)
 		return command_order(s, value);
 	if (strcmp(name, PREFIX "epoch") == 0)
 		return command_epoch(s, value);
+	if (strcmp(name, PREFIX "warm") == 0)
+		return warm_fill(s->warm, value);
+	if (strcmp(name, PREFIX "drop") == 0)
+		return warm_drop(s->warm, value);
+	if (strcmp(name, PREFIX "cancel") == 0) {
+		warm_cancel(s->warm);
+		return 0;
+	}
 	return strcmp(name, PREFIX "refresh") == 0 ? command_refresh(s) : -EROFS;
 }
 

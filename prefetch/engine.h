@@ -76,6 +76,28 @@ int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w
 /* The reader has the last byte of the block: it need not be held any longer. */
 void engine_read_to_end(struct engine *e, struct block b);
 
+/* --- Ahead of any order --------------------------------------------------------------- */
+/* Fetch a whole sample so that the local disk keeps it; the bytes go nowhere else.  It comes after
+ * everything that somebody waits for or will need.  done() runs once, on a thread of the source.
+ * -EAGAIN: there is no memory for it now, or as many are under way as keep the source busy;
+ * -EFBIG: it is empty, or not fetched whole.
+ */
+struct bringing {
+	sample_id id;
+	int result;
+	bool stored;                   /* it is on the disk, or will be soon */
+	void (*done)(struct bringing *b);
+	struct fetch fetch_;
+	struct engine *engine_;
+};
+int engine_bring(struct engine *e, struct bringing *b) DL_MUST_CHECK;
+uint64_t engine_whole(const struct engine *e);  /* samples up to this size are fetched whole */
+/* Hold these in memory, in this order, as long as there is room that nothing else needs; as
+ * plan_warm(). */
+int engine_warm(struct engine *e, const sample_id *ids, size_t count);
+/* Let go of these (a few thousand at once); how many bytes that will be. */
+uint64_t engine_forget(struct engine *e, const sample_id *ids, size_t count);
+
 /* --- Orders --------------------------------------------------------------------------- */
 /* Follow this spec from now on.  May read files: not for a request thread.  `mountpoint` is
  * taken off the paths of a list file.  -EAGAIN: the scan is not complete yet; -EINVAL and

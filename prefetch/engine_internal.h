@@ -51,6 +51,7 @@ struct engine {
 	struct finder *finder;
 	pthread_t thread;
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
+	_Atomic uint32_t bringing;     /* of them for the disk's sake */
 	_Atomic uint32_t pushing;      /* sink jobs out */
 	_Atomic bool stopping;
 	_Atomic bool opens_lost;       /* since the planner looked last */
@@ -112,6 +113,7 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
 /* late.c: blocks that a reader waits for, within the reserve */
 void late_start(struct engine *e, struct entry *entry);
 void late_release(struct engine *e, uint64_t len);
+bool late_spare(struct engine *e, uint64_t len);       /* takes it, if nobody will miss it */
 bool late_short(struct engine *e);     /* somebody waits for a part of the reserve */
 void late_give_up(struct engine *e);
 void late_read_ahead(struct engine *e, struct block b, uint32_t pid);

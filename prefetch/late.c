@@ -134,6 +134,15 @@ static bool room_for(struct engine *e, uint64_t len)
 	return !e->stopping && !e->late_first && reserve_take(e, len);
 }
 
+/* Half of the reserve stays for readers. */
+bool late_spare(struct engine *e, uint64_t len)
+{
+	DL_HOLD(&e->late_lock);
+	if (e->late_first || (e->reserve_used > 0 && e->reserve_used + len > e->reserve / 2))
+		return false;
+	return reserve_take(e, len);
+}
+
 /* false: there is no room for it. */
 static bool read_one_ahead(struct engine *e, struct block b)
 {

@@ -11,8 +11,8 @@
 #include "fs/host/host.h"
 
 static const struct command *const commands[] = {
-	&cmd_mount, &cmd_umount, &cmd_stats, &cmd_order, &cmd_refresh, &cmd_verify,
-	&cmd_profile, &cmd_doctor,
+	&cmd_mount, &cmd_umount, &cmd_stats, &cmd_order, &cmd_refresh, &cmd_warm,
+	&cmd_drop, &cmd_verify, &cmd_profile, &cmd_doctor,
 };
 
 /* --- For the commands ----------------------------------------------------------------- */

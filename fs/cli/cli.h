@@ -12,7 +12,7 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 extern const struct command cmd_mount, cmd_umount, cmd_stats, cmd_order, cmd_refresh,
-	cmd_verify, cmd_profile, cmd_doctor;
+	cmd_verify, cmd_warm, cmd_drop, cmd_profile, cmd_doctor;
 /* What mount(8) calls as mount.dlfs or mount.fuse.dlfs; argv[0] is the program's name. */
 int cmd_mount_helper(int argc, char **argv);
 

@@ -12,17 +12,27 @@ struct view {
 	struct json_object *root;
 };
 
-static int parse(const char *mountpoint, struct view **ret)
+static int read_report(const char *mountpoint, struct view **ret)
 {
-	dl_cleanup(view_freep) struct view *v = calloc(1, sizeof(*v));
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	dl_cleanup(dl_freep) char *path = NULL;
 	int r;
 
-	if (!v || asprintf(&path, "%s/.dlfs/stats.json", mountpoint) < 0)
+	if (asprintf(&path, "%s/.dlfs/stats.json", mountpoint) < 0) {
+		path = NULL;
 		return -ENOMEM;
-	r = file_read(path, SIZE_MAX, &v->text);
-	if (r < 0)
-		return r;
+	}
+	r = file_read(path, SIZE_MAX, &text);
+	return r < 0 ? r : view_parse(&text, ret);
+}
+
+int view_parse(struct buf *text, struct view **ret)
+{
+	dl_cleanup(view_freep) struct view *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return -ENOMEM;
+	v->text = buf_take(text);
 	v->root = json_tokener_parse((char *)v->text.at);
 	if (!json_object_is_type(v->root, json_type_object))
 		return -EINVAL;
@@ -32,7 +42,7 @@ static int parse(const char *mountpoint, struct view **ret)
 
 int view_read(const char *mountpoint, struct view **ret)
 {
-	int r = parse(mountpoint, ret);
+	int r = read_report(mountpoint, ret);
 
 	if (r == 0)
 		return CLI_OK;

@@ -5,6 +5,8 @@
 struct view;
 /* 0, or an exit code, and the user was told why. */
 int view_read(const char *mountpoint, struct view **ret) DL_MUST_CHECK;
+/* Of a JSON object; takes the text, which ends with a NUL that is not counted.  -EINVAL, -ENOMEM */
+int view_parse(struct buf *text, struct view **ret) DL_MUST_CHECK;
 void view_free(struct view *v);        /* NULL is fine */
 static inline void view_freep(struct view **v) { view_free(*v); }
 double view_number(const struct view *v, const char *key);      /* 0 if it is not there */

@@ -71,6 +71,11 @@ int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_
 	return wish == KEEP_PINNED ? append(&c->pins, hash) : 0;
 }
 
+bool keep_has_pins(const struct keep_census *c)
+{
+	return c->pins.len > 0;
+}
+
 /* --- Rules ----------------------------------------------------------------------------------- */
 
 static struct bucket sum(const struct bucket of[BUCKETS])

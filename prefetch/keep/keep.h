@@ -49,6 +49,8 @@ static inline void keep_census_freep(struct keep_census **c) { keep_census_free(
 int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_t bytes,
 		    enum keep_wish wish) DL_MUST_CHECK;
 
+bool keep_has_pins(const struct keep_census *c);
+
 struct keep_rule {                     /* immutable */
 	bool firm;                     /* what is there and not wanted may go for what is; else it
 	                                * only says what is worth keeping in room that is free */

@@ -1,4 +1,6 @@
-/* What to hold while nobody knows what comes next: a uniform sample of all. */
+/* What to hold while nobody knows what comes next: a uniform sample of all; what was asked for. */
+#include <string.h>
+
 #include "prefetch/plan/plan_internal.h"
 
 #define LOOKS 65536                    /* ids in one call */
@@ -22,6 +24,12 @@ static bool is_chosen(const struct plan *p, sample_id id)
 	return (double)(spread(id) >> 11) * 0x1p-53 < share;
 }
 
+static bool can_hold(const struct plan *p, sample_id id, uint64_t *ret_size)
+{
+	return !held_find(p, id) && p->sizes.size(p->sizes.context, id, ret_size) &&
+		*ret_size > 0 && *ret_size <= p->limits.whole && *ret_size <= p->limits.room;
+}
+
 struct held *fill_next(struct plan *p)
 {
 	uint64_t size;
@@ -29,15 +37,50 @@ struct held *fill_next(struct plan *p)
 	for (unsigned n = 0; n < LOOKS && p->fill < p->sizes.count; n++) {
 		sample_id id = p->fill;
 
-		if (!is_chosen(p, id) || held_find(p, id) ||
-		    !p->sizes.size(p->sizes.context, id, &size) || size == 0 ||
-		    size > p->limits.whole || size > p->limits.room) {
+		if (!is_chosen(p, id) || !can_hold(p, id, &size)) {
 			p->fill++;
 			continue;
 		}
 		if (size > lead_free(p))
 			return NULL;
 		p->fill++;
+		return held_new(p, id, size);
+	}
+	return NULL;
+}
+
+int plan_warm(struct plan *p, const sample_id *ids, size_t count)
+{
+	if (p->warm_full) {
+		p->warm_full = false;
+		return -ENOSPC;
+	}
+	if (p->warm_at < p->warm_count)
+		return 0;
+	p->warm_at = 0;
+	p->warm_count = (uint32_t)DL_MIN(count, (size_t)PLAN_WARM);
+	if (p->warm_count > 0)
+		memcpy(p->warm, ids, p->warm_count * sizeof(*ids));
+	return (int)p->warm_count;
+}
+
+struct held *warm_next(struct plan *p)
+{
+	uint64_t size;
+
+	while (p->warm_at < p->warm_count) {
+		sample_id id = p->warm[p->warm_at];
+
+		if (!can_hold(p, id, &size)) {
+			p->warm_at++;
+			continue;
+		}
+		if (size > lead_free(p) || p->kept + size > lead_kept_share(p)) {
+			p->warm_full = true;
+			p->warm_at = p->warm_count;
+			return NULL;
+		}
+		p->warm_at++;
 		return held_new(p, id, size);
 	}
 	return NULL;

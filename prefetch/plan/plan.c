@@ -215,6 +215,16 @@ void plan_fill(struct plan *p, bool fill)
 	p->fill = 0;
 }
 
+uint64_t plan_forget(struct plan *p, sample_id id)
+{
+	struct held *h = held_find(p, id);
+
+	if (!h || (h->state != HELD_READY && h->state != HELD_FETCHING))
+		return 0;
+	held_change(p, h, h->state, ROLE_DOOMED);
+	return h->size;
+}
+
 void plan_forget_all(struct plan *p)
 {
 	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++) {
@@ -311,8 +321,10 @@ static struct plan_step get(struct plan *p, struct held *h, uint64_t now)
 
 static struct plan_step fill(struct plan *p, uint64_t now)
 {
-	struct held *h;
+	struct held *h = warm_next(p);
 
+	if (h)
+		return fetch(p, h, ROLE_KEPT);
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
 			return idle();

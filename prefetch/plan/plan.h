@@ -86,6 +86,11 @@ void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again
 void plan_dropped(struct plan *p, sample_id id);
 void plan_idle(struct plan *p, bool source_idle);
 void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled with no order? */
+/* Hold these as well, in this order, after what is needed, in room that nothing needs.  How many of
+ * them were taken (0: later, those before have their turn); -ENOSPC, once: for some of those before
+ * there was no room. */
+int plan_warm(struct plan *p, const sample_id *ids, size_t count);
+uint64_t plan_forget(struct plan *p, sample_id id);     /* it shall be dropped; its bytes */
 void plan_forget_all(struct plan *p);  /* every LEAD and KEPT sample shall be dropped */
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or

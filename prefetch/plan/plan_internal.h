@@ -16,6 +16,7 @@
 #define PLAN_NEVER UINT64_MAX
 #define PLAN_CLASSES 128               /* of size: two an octave */
 #define PLAN_WORDS (TRACKER_SPREAD / 64 + 2)
+#define PLAN_WARM 1024                 /* ids that are asked for at once */
 #define PLAN_BATCH 16                  /* positions whose fetches are sorted by id */
 
 struct link { struct link *prev, *next; };
@@ -121,6 +122,9 @@ struct plan {
 	bool may_fill;
 	uint64_t quiet_at;             /* when it may go on: readers go first */
 	uint32_t fill;                 /* ids below were considered */
+	sample_id warm[PLAN_WARM];     /* asked for; those below warm_at were considered */
+	uint32_t warm_at, warm_count;
+	bool warm_full;                /* and the rest was given up */
 };
 
 /* held.c */
@@ -173,3 +177,4 @@ void victim_settle(struct plan *p, struct held *h);
 
 /* fill.c */
 struct held *fill_next(struct plan *p);
+struct held *warm_next(struct plan *p);        /* what was asked for with plan_warm() */

@@ -12,13 +12,13 @@
  * A file that has just changed may change again without a trace, within one tick of the clock that
  * its times come from.  So it is not kept before that tick is surely over.
  */
-#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
-#include "base/sum.h"
+#include "prefetch/source/kept_key.h"
 #include "prefetch/source/layer.h"
+#include "prefetch/source/meter.h"
 #include "prefetch/source/queue.h"
 #include "prefetch/store/disk.h"
 
@@ -42,7 +42,7 @@ struct kept_thread {
 struct kept {
 	struct source source;
 	struct disk *disk;
-	uint64_t name;                 /* of the source, in keys */
+	struct meter *meter;
 	const _Atomic bool *current;
 	int64_t settle_ns;
 	struct dl_lock lock;
@@ -71,9 +71,10 @@ static void on_inner(struct fetch *inner)
 	struct fetch *outer = kf->layer.outer;
 	int result = layer_fetch_move(&kf->layer);
 
+	meter_ended(kf->kept->meter, result == 0 ? outer->bytes.len : 0);
 	if (result == 0 && is_settled(kf))
-		disk_put(kf->kept->disk, &kf->key, &kf->identity,
-			 (struct bytes){ outer->bytes.at, outer->bytes.len });
+		outer->stored = disk_put(kf->kept->disk, &kf->key, &kf->identity,
+					 (struct bytes){ outer->bytes.at, outer->bytes.len });
 	free(kf);
 	layer_done(outer, result);
 }
@@ -90,8 +91,15 @@ static int submit_below(struct kept_fetch *kf)
 
 static int ask_below(struct kept_fetch *kf, struct fetch *f)
 {
+	struct meter *meter = kf->kept->meter;
+	int r;
+
 	layer_fetch_init(&kf->layer, f, on_inner);
-	return submit_below(kf);
+	meter_began(meter);
+	r = submit_below(kf);
+	if (r < 0)
+		meter_ended(meter, 0);
+	return r;
 }
 
 /* --- From the disk ------------------------------------------------------------------------ */
@@ -103,7 +111,7 @@ static bool serve(struct kept *k, struct fetch *f, bool stopping)
 	int r = stopping ? -ESHUTDOWN : disk_get(k->disk, &kf->key, &kf->identity, &f->bytes);
 
 	if (r == 0 || stopping) {
-		f->kept = r == 0;
+		f->kept = f->stored = r == 0;
 		free(kf);
 		layer_done(f, r);
 		return true;
@@ -201,24 +209,6 @@ static bool is_whole(const struct source *s, const struct fetch *f, struct attr 
 	       manifest_attr(s->manifest, node_of_sample(f->id), ret) == 0 && f->len == ret->size;
 }
 
-/* Without the device: its number is another one after a boot, or a mount by NFS. */
-static struct disk_identity identity_of(const struct attr *a)
-{
-	return (struct disk_identity){
-		.size = a->size, .ino = a->ino, .mtime_ns = a->mtime_ns, .ctime_ns = a->ctime_ns,
-	};
-}
-
-static int key_of(const struct kept *k, sample_id id, struct disk_key *ret)
-{
-	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	int r = manifest_path(k->source.manifest, node_of_sample(id), &path);
-
-	if (r == 0)
-		*ret = (struct disk_key){ { k->name, sum_of(path.at, path.len, 0) } };
-	return r;
-}
-
 static int64_t real_now(void)
 {
 	struct timespec now;
@@ -236,10 +226,10 @@ static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 	if (!is_whole(&k->source, f, &a))
 		return NULL;
 	kf = calloc(1, sizeof(*kf));
-	if (!kf || key_of(k, f->id, &kf->key) < 0)
+	if (!kf || kept_key(k->source.manifest, f->id, &kf->key) < 0)
 		return NULL;
 	kf->kept = k;
-	kf->identity = identity_of(&a);
+	kf->identity = kept_identity(&a);
 	kf->asked = real_now();
 	return DL_TAKE(kf);
 }
@@ -304,7 +294,7 @@ static int kept_open(struct source *s)
 	int r = 0;
 
 	k->disk = s->options->disk;
-	k->name = sum_of(manifest_source(s->manifest), strlen(manifest_source(s->manifest)), 0);
+	k->meter = s->options->meter;
 	k->current = s->options->current;
 	k->settle_ns = (int64_t)s->options->settle;
 	dl_lock_init(&k->lock);

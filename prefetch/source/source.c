@@ -117,7 +117,7 @@ int source_submit(struct source *s, struct fetch *f)
 	if (f->offset > size || f->len > size - f->offset)
 		return -EINVAL;
 	f->result = -EINPROGRESS;
-	f->kept = false;
+	f->kept = f->stored = false;
 	/* done() may have run, and f be gone, before submit returns: f is not touched again. */
 	r = s->ops->submit(s, f);
 	assert(r == 0 || r == -ESHUTDOWN || r == -ENOMEM);

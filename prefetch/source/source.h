@@ -13,6 +13,7 @@
 
 struct source;
 struct disk;
+struct meter;
 struct source_options;
 
 /* One read in flight.  The caller owns it and leaves it alone until done() runs; done()
@@ -29,6 +30,7 @@ struct fetch {
 	                                * is gone; both are definite.  -ESHUTDOWN, -ETIMEDOUT:
 	                                * the source was closed meanwhile. */
 	bool kept;                     /* the bytes are those kept on the local disk */
+	bool stored;                   /* they are there, or will be soon */
 	void (*done)(struct fetch *f);
 	/* the source's own: */
 	struct fetch *next_;
@@ -77,6 +79,7 @@ struct source_options {
 	/* ns: as long after its last change a file may change again within the same tick of the
 	 * clock of its times, so that it looks the same; it is not kept before. */
 	uint64_t settle;
+	struct meter *meter;           /* borrowed; with a disk: measures what is below it */
 };
 
 /* Open a stack.  Of the layers the first is on top; they are separated by '|'.

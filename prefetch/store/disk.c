@@ -6,6 +6,7 @@
 
 /* A larger sample would displace too much. */
 #define RECORD_MOST(size) ((size) / 8)
+#define INDEX_LEAST (256 * KiB)        /* an index of a few samples, with its free pages */
 
 static void count(_Atomic uint64_t *what)
 {
@@ -43,7 +44,7 @@ void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 
 uint64_t disk_room(const struct disk *d)
 {
-	uint64_t lost = d->segment_most + d->margin;
+	uint64_t lost = d->segment_most + d->margin + INDEX_LEAST;
 
 	return d->size > lost ? d->size - lost : 0;
 }
@@ -188,6 +189,13 @@ uint64_t disk_drop(struct disk *d, const struct disk_key *key)
 		disk_forget(d, &r, at);
 	disk_leave(d, turn);
 	return found ? record_bytes(&r) : 0;
+}
+
+void disk_trim(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	d->trim = true;
+	pthread_cond_signal(&d->wake);
 }
 
 struct disk_report disk_report(struct disk *d)

@@ -85,6 +85,7 @@ bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
 /* Forget it.  Its bytes, 0 if it was not there. */
 uint64_t disk_drop(struct disk *d, const struct disk_key *key);
+void disk_trim(struct disk *d);        /* delete soon what segments have no live record any more */
 
 struct disk_report {
 	uint64_t records, bytes;       /* live ones, with their heads */

@@ -47,6 +47,7 @@ struct disk {
 	_Atomic bool closing;
 	bool ended;
 	int opened;                    /* -EINPROGRESS, then how the first try went */
+	bool trim;                     /* segments that have no live record shall go */
 	bool idle;                     /* all is written, the writer waits */
 	uint64_t deadline;             /* once it is closing */
 	bool has_source;
@@ -106,6 +107,8 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 /* Make room for so many bytes.  -ENOBUFS: the store is full of what is to be kept; other errors
  * are the disk's. */
 int reclaim(struct disk *d, uint64_t bytes) DL_MUST_CHECK;
+/* Delete the segments that have no live record; none is open, and all is in the index. */
+void reclaim_empty(struct disk *d);
 
 /* --- disk_fault.c: on the writer thread ------------------------------------------------------ */
 

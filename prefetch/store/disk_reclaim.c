@@ -80,6 +80,26 @@ static bool find_victim(struct disk *d, struct segment *ret, bool *keep)
 	return true;
 }
 
+static bool find_empty(struct disk *d, struct segment *ret)
+{
+	DL_HOLD(&d->lock);
+	for (size_t i = 0; i < d->count; i++)
+		if (d->segments[i].records == 0) {
+			*ret = d->segments[i];
+			return true;
+		}
+	return false;
+}
+
+void reclaim_empty(struct disk *d)
+{
+	struct segment s;
+
+	while (find_empty(d, &s))
+		if (space_remove(d, s.number) < 0)
+			return;
+}
+
 int reclaim(struct disk *d, uint64_t bytes)
 {
 	for (;;) {

@@ -189,7 +189,7 @@ static struct queued *take(struct disk *d, bool wait)
 	bool over = false;
 
 	DL_HOLD(&d->lock);
-	while (wait && !over && !d->first && !d->closing)
+	while (wait && !over && !d->first && !d->closing && !d->trim)
 		over = rest(d);
 	d->idle = false;
 	q = d->first;
@@ -199,6 +199,24 @@ static struct queued *take(struct disk *d, bool wait)
 	if (!d->first)
 		d->last = &d->first;
 	return q;
+}
+
+static bool take_trim(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	if (!d->trim || d->closing)
+		return false;
+	d->trim = false;
+	return true;
+}
+
+static void trim(struct disk *d)
+{
+	if (!d->online || writer_suspended(d))
+		return;
+	end_segment(d);
+	writer_let_go(d);
+	reclaim_empty(d);
 }
 
 static void written(struct disk *d, const struct queued *q)
@@ -286,6 +304,8 @@ static void *run(void *context)
 		q = take(d, d->writer.batched == 0);
 		if (q || d->writer.batched > 0)
 			work(d, q);
+		else if (take_trim(d))
+			trim(d);
 		else if (d->closing)
 			break;
 		look_again(d);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "prefetch/source/meter.h"
 #include "prefetch/source/source.h"
 #include "tests/lib/fake_disk.h"
 
@@ -161,16 +162,22 @@ static void wait_until_done(struct asker *by)
 		assert(dl_cond_wait_until(&by->changed, &by->lock, deadline));
 }
 
+static void measured(void *context) { (void)context; }
+
 /* wait: for every fetch before the source is closed. */
 static void run(struct manifest *m, sample_id first, const char *layers, bool wait, bool kept)
 {
-	struct source_options options = { .manifest = m, .layers = layers, .current = &current };
+	struct meter meter;
+	struct source_options options = {
+		.manifest = m, .layers = layers, .current = &current, .meter = &meter,
+	};
 	struct asker askers[ASKERS];
 	pthread_t threads[ASKERS];
 	unsigned good = 0, other = 0;
 	struct source *s;
 
 	options.disk = kept ? &disk : NULL;
+	meter_init(&meter, measured, NULL);
 	assert(source_open(&options, &s) == 0);
 	for (unsigned i = 0; i < ASKERS; i++) {
 		askers[i] = (struct asker){
@@ -187,6 +194,7 @@ static void run(struct manifest *m, sample_id first, const char *layers, bool wa
 	for (unsigned i = 0; i < ASKERS && wait; i++)
 		wait_until_done(&askers[i]);
 	source_close(s);
+	meter_fini(&meter);
 	for (unsigned i = 0; i < ASKERS; i++) {
 		assert(askers[i].left == 0);
 		good += askers[i].good;

@@ -113,6 +113,10 @@ ParameterizedTestParameters(config, refuses_yaml_with_a_place_and_a_reason)
 		{ "order: ~\n", 1, 8, "order has no value" },
 		{ "memory: {a: 1}\n", 1, 9, "takes one value" },
 		{ "memory: [1]\n", 1, 9, "a list has no place here" },
+		{ "keep: [a, [b]]\n", 1, 11, "a list has no place here" },
+		{ "keep: [a, {b: c}]\n", 1, 11, "keep is a list of single values" },
+		{ "keep: [a/**/b]\n", 1, 8, "** stands for whole folders only" },
+		{ "keep: [a]\nkeep: b\n", 2, 7, "keep is given twice" },
 		{ "- memory\n", 1, 1, "a list has no place here" },
 		{ "memory\n", 1, 1, "key: value" },
 		{ "? {a: b}\n: c\n", 1, 3, "a key is the name" },
@@ -180,6 +184,28 @@ Test(config, reads_options)
 	cr_assert_eq(config_parse_options(c, "default_permissions,allow_root", &e), 0);
 	cr_assert(c->allow_root && !c->no_default_permissions);
 	cr_assert_eq(config_parse_options(c, "", &e), 0);
+}
+
+Test(config, reads_and_prints_lists)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+
+	cr_assert_str_eq(c->keep, "");
+	cr_assert_eq(yaml("keep: [train/dog, '*.jpg', \"a,b\"]\nnever:\n- val\n- x/**\n"), 0, "%s",
+		     e.text);
+	cr_assert_str_eq(c->keep, "train/dog\n*.jpg\na,b\n");
+	cr_assert_str_eq(c->never, "val\nx/**\n");
+	cr_assert_eq(config_print_yaml(c, &text), 0);
+	cr_assert_eq(yaml("keep: one\nnever: []\n"), 0);
+	cr_assert_str_eq(c->keep, "one\n");
+	cr_assert_str_eq(c->never, "");
+	cr_assert_eq(config_parse_yaml(c, (struct bytes){ text.at, text.len }, &e), 0);
+	cr_assert_str_eq(c->keep, "train/dog\n*.jpg\na,b\n");
+	cr_assert_eq(config_parse_options(c, "keep=a\\,b/c,never=", &e), 0);
+	cr_assert_str_eq(c->keep, "a\nb/c\n");
+	cr_assert_str_eq(c->never, "");
+	cr_assert_eq(config_parse_options(c, "keep=a/**/b", &e), -EINVAL);
+	cr_assert_str_eq(c->keep, "a\nb/c\n");
 }
 
 Test(config, drops_what_is_for_mount_and_systemd)

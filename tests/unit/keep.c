@@ -53,7 +53,7 @@ static struct keep_census *take_census(void)
 /* --- Cost ------------------------------------------------------------------------------------ */
 
 struct cost_case {
-	const char *why;
+	char why[48];
 	double request, byte;          /* of the source */
 	unsigned parallel;             /* fetches at once */
 	double spread;

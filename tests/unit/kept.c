@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "prefetch/source/layer.h"
+#include "prefetch/source/meter.h"
 #include "tests/lib/dataset.h"
 #include "tests/lib/fake_disk.h"
 #include "tests/lib/fake_source.h"
@@ -23,6 +24,7 @@ static unsigned turns;
 static struct disk disk;
 static struct fake_source below;
 static struct source *s;
+static struct meter meter;
 static sample_id first;
 static _Atomic bool current;
 static uint64_t settle;
@@ -31,8 +33,10 @@ static void open_stack(void)
 {
 	struct source_options o = {
 		.manifest = m, .disk = &disk, .current = &current, .settle = settle,
+		.meter = &meter,
 	};
 
+	meter_init(&meter, NULL, NULL);
 	fake_source_init(&below, 8);
 	s = calloc(1, source_kept.size);
 	cr_assert(s);

@@ -1,0 +1,280 @@
+/* dlfs warm, dlfs drop: the server does it; here it is asked for, and watched. */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/xattr.h>
+
+#include "base/clock.h"
+#include "config/units.h"
+#include "fs/cli/cli.h"
+#include "fs/cli/view.h"
+
+#define LOOK_US 50000
+#define LINE_NS (5 * CLOCK_S)          /* between lines, where there is no terminal */
+#define MEMORY_NS (5 * CLOCK_S)        /* the rate is that of so much time */
+#define MARKS 128
+#define CODE_INTERRUPTED 130
+
+struct progress {
+	bool terminal;
+	uint64_t begun, line_at;
+	struct { uint64_t time; double bytes; } marks[MARKS];  /* a ring, for the rate */
+	unsigned next, count;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* --- Asking ------------------------------------------------------------------------------- */
+
+static int tell(const struct command *c, const char *mountpoint, const char *pattern)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "user.dlfs.%s", c->name);
+	if (setxattr(mountpoint, name, pattern, strlen(pattern), 0) == 0)
+		return CLI_OK;
+	if (errno == EPERM || errno == EACCES)
+		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may %s it", mountpoint,
+				c->name);
+	if (errno == EBUSY)
+		return cli_fail(CLI_FAILED, "another `dlfs warm` or `dlfs drop` of %s runs; wait "
+				"for it, or end it with Ctrl-C where it was begun", mountpoint);
+	if (errno == EINVAL)
+		return cli_fail(CLI_FAILED, "\"%s\" is no pattern; ** stands for whole folders "
+				"only, at the beginning (**/x) or the end (x/**)", pattern);
+	return cli_fail(CLI_FAILED, "%s does not take it: %s", mountpoint, strerror(errno));
+}
+
+static int look(const char *mountpoint, struct view **ret)
+{
+	struct buf text = BUF_EMPTY;
+	int r = cli_getxattr(mountpoint, "user.dlfs.warm", &text);
+
+	if (r == 0)
+		r = view_parse(&text, ret);
+	buf_free(&text);
+	return r < 0 ? cli_fail(CLI_FAILED, "%s does not say how far it is: %s", mountpoint,
+				strerror(-r)) : CLI_OK;
+}
+
+/* --- Showing ------------------------------------------------------------------------------ */
+
+static double rate_of(struct progress *p, double bytes)
+{
+	uint64_t now = clock_now();
+	unsigned first;
+
+	p->marks[p->next % MARKS].time = now;
+	p->marks[p->next % MARKS].bytes = bytes;
+	p->next++;
+	p->count = DL_MIN(p->count + 1, (unsigned)MARKS);
+	for (first = p->next - p->count; first + 1 < p->next; first++)
+		if (p->marks[first % MARKS].time + MEMORY_NS >= now)
+			break;
+	if (now <= p->marks[first % MARKS].time)
+		return 0;
+	return (bytes - p->marks[first % MARKS].bytes) /
+		((double)(now - p->marks[first % MARKS].time) / 1e9);
+}
+
+static void time_text(double seconds, char text[32])
+{
+	if (seconds < 100)
+		snprintf(text, 32, "%.0f s", seconds);
+	else if (seconds < 6000)
+		snprintf(text, 32, "%.0f min", seconds / 60);
+	else
+		snprintf(text, 32, "%.1f h", seconds / 3600);
+}
+
+/* As wide as the terminal leaves it beside a text. */
+static void print_bar(double part, size_t beside)
+{
+	struct winsize size = { .ws_col = 80 };
+	int width, full;
+
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	width = (int)size.ws_col - (int)beside - 4;
+	width = DL_MIN(width, 40);
+	full = (int)(part * width);
+	if (width > 4)
+		fprintf(stderr, "[%.*s%*s] ", full, "########################################",
+			width - full, "");
+}
+
+/* files, bytes, rate, time left: over the line before on a terminal, else a line now and then. */
+static void show(struct progress *p, const struct view *v)
+{
+	double bytes = view_number(v, "bytes"), all = view_number(v, "all_bytes");
+	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0, rate = rate_of(p, bytes);
+	char a[32], b[32], c[32], left[32] = "?", text[200];
+
+	if (!p->terminal && clock_now() < p->line_at)
+		return;
+	p->line_at = clock_now() + LINE_NS;
+	if (rate > 0)
+		time_text((all - bytes) / rate, left);
+	snprintf(text, sizeof(text), "%3.0f %%  %.0f of %.0f files, %s of %s, %s/s, %s left",
+		 100 * part, view_number(v, "files"), view_number(v, "all_files"),
+		 units_human_size((uint64_t)bytes, a), units_human_size((uint64_t)all, b),
+		 units_human_size((uint64_t)rate, c), left);
+	if (p->terminal) {
+		fputs("\r\033[K", stderr);
+		print_bar(part, strlen(text));
+	}
+	fprintf(stderr, "%s%s", text, p->terminal ? "" : "\n");
+	fflush(stderr);
+}
+
+static void print_count(const struct view *v, const char *key, const char *text)
+{
+	if (view_number(v, key) > 0)
+		printf("%.0f files %s\n", view_number(v, key), text);
+}
+
+static int finish_warm(const struct view *v, const char *mountpoint, uint64_t begun)
+{
+	bool store = strcmp(view_text(v, "where"), "store") == 0;
+	char a[32];
+
+	printf("%.0f files, %s, are in %s (%.0f were already); %.1f s\n", view_number(v, "files"),
+	       units_human_size((uint64_t)view_number(v, "bytes"), a),
+	       store ? "the store" : "memory", view_number(v, "before"),
+	       (double)(clock_now() - begun) / 1e9);
+	print_count(v, "left_out", store ? "are left out: no room, or never to be stored" :
+		    "are left out: no room");
+	print_count(v, "large", "are left out: too large to be kept whole");
+	if (fflush(stdout) == EOF)
+		return CLI_FAILED;
+	if (strcmp(view_text(v, "state"), "stopped") == 0)
+		return CODE_INTERRUPTED;
+	if (strcmp(view_text(v, "state"), "failed") == 0)
+		return cli_fail(CLI_FAILED, "%s, or the store, does not allow more now; the log "
+				"says why", mountpoint);
+	if (view_number(v, "failed") > 0)
+		return cli_fail(CLI_FAILED, "%.0f files could not be read",
+				view_number(v, "failed"));
+	return CLI_OK;
+}
+
+static int finish_drop(const struct view *v)
+{
+	char a[32], b[32];
+
+	printf("forgotten: %.0f files, %s, of the store; %s of memory\n", view_number(v, "files"),
+	       units_human_size((uint64_t)view_number(v, "bytes"), a),
+	       units_human_size((uint64_t)view_number(v, "memory"), b));
+	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
+		return CLI_FAILED;
+	return strcmp(view_text(v, "state"), "stopped") == 0 ? CODE_INTERRUPTED : CLI_OK;
+}
+
+/* --- Both --------------------------------------------------------------------------------- */
+
+/* The first interrupt asks the server to stop, and its answer is waited for. */
+static int watch(const struct command *c, const char *mountpoint, const char *pattern,
+		 struct progress *p, struct view **ret)
+{
+	bool told = false;
+
+	for (;;) {
+		struct view *v = NULL;
+		int r = look(mountpoint, &v);
+
+		if (r != CLI_OK)
+			return r;
+		/* A server that took over knows nothing of it. */
+		if (!*view_text(v, "what") && !interrupted)
+			r = tell(c, mountpoint, pattern);
+		else if (strcmp(view_text(v, "state"), "running") != 0) {
+			*ret = v;
+			return CLI_OK;
+		}
+		if (c == &cmd_warm)
+			show(p, v);
+		view_free(v);
+		if (r != CLI_OK)
+			return r;
+		if (interrupted && !told)
+			told = setxattr(mountpoint, "user.dlfs.cancel", "1", 1, 0) == 0;
+		usleep(LOOK_US);
+	}
+}
+
+static const struct option no_options[] = { { NULL, 0, NULL, 0 } };
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	dl_cleanup(dl_freep) char *mountpoint = NULL;
+	dl_cleanup(view_freep) struct view *v = NULL;
+	struct progress p = { .terminal = isatty(STDERR_FILENO), .begun = clock_now() };
+	const char *pattern;
+	int r;
+
+	opterr = optind = 0;
+	if (getopt_long(argc, argv, "", no_options, NULL) != -1)
+		return cli_bad_option(c, argv);
+	if (argc - optind < 1 || argc - optind > 2)
+		return cli_usage(c, "one mount point is needed, and at most one pattern");
+	pattern = argc - optind == 2 ? argv[optind + 1] : "";
+	r = cli_find_mount(argv[optind], &mountpoint);
+	p.line_at = p.begun + CLOCK_S;
+	catch_interrupts();
+	if (r == CLI_OK)
+		r = tell(c, mountpoint, pattern);
+	if (r == CLI_OK)
+		r = watch(c, mountpoint, pattern, &p, &v);
+	if (p.terminal && c == &cmd_warm)
+		fputs("\r\033[K", stderr);
+	if (r != CLI_OK)
+		return r;
+	return c == &cmd_warm ? finish_warm(v, mountpoint, p.begun) : finish_drop(v);
+}
+
+static int run_warm(int argc, char **argv) { return run(&cmd_warm, argc, argv); }
+static int run_drop(int argc, char **argv) { return run(&cmd_drop, argc, argv); }
+
+#define PATTERN_HELP \
+	"  PATTERN  a file or folder by its name (dog, \"*.jpg\"), or with a slash by its path\n" \
+	"           from the mount point on (train/dog, \"val/*/1.jpg\"); a folder stands for\n" \
+	"           all that is in it. Without a pattern: all files.\n"
+
+const struct command cmd_warm = {
+	.name = "warm",
+	.usage = "MOUNTPOINT [PATTERN]",
+	.summary = "Fill the store on the local disk ahead of a run; without one, memory",
+	.help = PATTERN_HELP
+		"\nReads what is not there yet, in the order in which it lies on the source, and\n"
+		"shows how far that is. With a store (store.path) it fills that: without a\n"
+		"pattern with what the store would keep anyway; what matches a pattern is kept\n"
+		"before anything else until the mount ends. Without a store it fills memory, up\n"
+		"to the bound (memory). Ctrl-C ends it; what is there by then stays.\n"
+		"\nExit code: 0 all is there that fits; 1 not all could be read or written;\n"
+		"130 Ctrl-C.\n",
+	.run = run_warm,
+};
+
+const struct command cmd_drop = {
+	.name = "drop",
+	.usage = "MOUNTPOINT [PATTERN]",
+	.summary = "Forget what is kept in the store and in memory, and say how much it was",
+	.help = PATTERN_HELP
+		"\nThe source stays as it is; what is needed again is read again.\n",
+	.run = run_drop,
+};

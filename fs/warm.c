@@ -1,0 +1,260 @@
+#include "fs/warm.h"
+
+#include <string.h>
+
+#include "base/pattern.h"
+#include "fs/warm_internal.h"
+#include "prefetch/manifest/list.h"
+
+#define TURN (10 * CLOCK_MS)
+
+bool warm_ended(const struct warm *w)
+{
+	return w->cancelled || w->stopping;
+}
+
+static bool has_store(const struct warm *w)
+{
+	return w->serve->tier.disk;
+}
+
+void warm_wait(struct warm *w)
+{
+	DL_HOLD(&w->lock);
+	dl_cond_wait_until(&w->changed, &w->lock, clock_now() + TURN);
+}
+
+/* --- Which samples ------------------------------------------------------------------------ */
+
+/* Where inodes have numbers in the order in which they were made, they lie on the disk so. */
+static int by_place(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static bool matches(const struct warm *w, sample_id id, struct buf *path)
+{
+	path->len = 0;
+	if (!*w->pattern)
+		return true;
+	return manifest_path(w->serve->manifest, node_of_sample(id), path) == 0 &&
+		buf_append(path, "", 1) == 0 && pattern_matches(w->pattern, (char *)path->at);
+}
+
+static int add_target(struct warm *w, sample_id id, struct buf *path)
+{
+	struct attr a;
+	struct target t;
+
+	if (!matches(w, id, path) || manifest_attr(w->serve->manifest, node_of_sample(id), &a) < 0)
+		return 0;
+	t = (struct target){ a.dev, a.ino, a.size, id };
+	return buf_append(&w->targets, &t, sizeof(t));
+}
+
+static int find_targets(struct warm *w)
+{
+	dl_cleanup(list_unrefp) struct list *all = NULL;
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	int r;
+
+	while (!manifest_scanned(w->serve->manifest) && !warm_ended(w))
+		warm_wait(w);
+	if (warm_ended(w))
+		return -ECANCELED;
+	r = list_new(w->serve->manifest, LIST_ALL, NODE_ROOT, &all);
+	if (r == -ENOENT)              /* there are no files */
+		return 0;
+	for (uint32_t i = 0; r == 0 && i < list_count(all); i++)
+		r = add_target(w, list_at(all, i), &path);
+	if (r == 0 && w->targets.len)
+		qsort(w->targets.at, w->targets.len / sizeof(struct target),
+		      sizeof(struct target), by_place);
+	return r;
+}
+
+struct target *warm_targets(struct warm *w, size_t *ret_count)
+{
+	*ret_count = w->targets.len / sizeof(struct target);
+	return (struct target *)(void *)w->targets.at;
+}
+
+/* --- Out again ---------------------------------------------------------------------------- */
+
+static uint64_t drop_kept(struct warm *w, sample_id id)
+{
+	struct disk_key key;
+
+	if (!has_store(w) || kept_key(w->serve->manifest, id, &key) < 0)
+		return 0;
+	return disk_drop(w->serve->tier.disk, &key);
+}
+
+static void drop_some(struct warm *w, const struct target *t, size_t count)
+{
+	uint64_t bytes[WARM_CHUNK], memory;
+	sample_id ids[WARM_CHUNK];
+
+	for (size_t i = 0; i < count; i++) {
+		ids[i] = t[i].id;
+		bytes[i] = drop_kept(w, t[i].id);
+	}
+	memory = engine_forget(w->serve->engine, ids, count);
+	DL_HOLD(&w->lock);
+	for (size_t i = 0; i < count; i++) {
+		w->files += bytes[i] > 0;
+		w->bytes += bytes[i];
+	}
+	w->memory += memory;
+}
+
+static enum state drop_all(struct warm *w)
+{
+	size_t count;
+	const struct target *t = warm_targets(w, &count);
+
+	if (has_store(w))
+		tier_unpin(w->serve);
+	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
+		drop_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
+	if (has_store(w))
+		disk_trim(w->serve->tier.disk);
+	return STATE_DONE;
+}
+
+/* --- The thread --------------------------------------------------------------------------- */
+
+static enum state carry_out(struct warm *w)
+{
+	int r = find_targets(w);
+
+	if (r < 0)
+		return STATE_FAILED;
+	if (w->what == WHAT_DROP)
+		return drop_all(w);
+	if (!has_store(w))
+		return warm_fill_memory(w);
+	if (*w->pattern && tier_pin(w->serve, w->pattern) < 0)
+		return STATE_FAILED;
+	return warm_fill_store(w);
+}
+
+static void *run(void *arg)
+{
+	struct warm *w = arg;
+	enum state state = carry_out(w);
+
+	buf_free(&w->targets);
+	DL_HOLD(&w->lock);
+	w->state = warm_ended(w) ? STATE_STOPPED : state;
+	return NULL;
+}
+
+static void join(struct warm *w)
+{
+	if (w->started)
+		pthread_join(w->thread, NULL);
+	w->started = false;
+}
+
+static int begin(struct warm *w, enum what what, const char *pattern)
+{
+	char *copy = strdup(pattern);
+	int r;
+
+	DL_HOLD(&w->lock);
+	if (!copy || w->state == STATE_RUNNING || w->stopping) {
+		free(copy);
+		return copy ? -EBUSY : -ENOMEM;
+	}
+	join(w);                       /* it has ended */
+	free(w->pattern);
+	w->pattern = copy;
+	w->cancelled = false;
+	w->what = what;
+	w->files = w->bytes = w->all_files = w->all_bytes = w->before = 0;
+	w->large = w->left_out = w->failed = w->memory = 0;
+	w->state = STATE_RUNNING;
+	r = -pthread_create(&w->thread, NULL, run, w);
+	w->started = r == 0;
+	if (r < 0)
+		w->state = STATE_FAILED;
+	return r;
+}
+
+int warm_start(struct serve *s, struct warm **ret)
+{
+	struct warm *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->serve = s;
+	dl_lock_init(&w->lock);
+	dl_cond_init(&w->changed);
+	*ret = w;
+	return 0;
+}
+
+void warm_stop(struct warm *w)
+{
+	if (!w)
+		return;
+	w->stopping = true;
+	{
+		DL_HOLD(&w->lock);     /* whoever begins one has done so, or sees it */
+		pthread_cond_broadcast(&w->changed);
+	}
+	join(w);
+}
+
+void warm_free(struct warm *w)
+{
+	if (!w)
+		return;
+	pthread_cond_destroy(&w->changed);
+	dl_lock_fini(&w->lock);
+	free(w->pattern);
+	free(w);
+}
+
+int warm_fill(struct warm *w, const char *pattern)
+{
+	if (*pattern && pattern_problem(pattern))
+		return -EINVAL;
+	return begin(w, WHAT_WARM, pattern);
+}
+
+int warm_drop(struct warm *w, const char *pattern)
+{
+	if (*pattern && pattern_problem(pattern))
+		return -EINVAL;
+	return begin(w, WHAT_DROP, pattern);
+}
+
+void warm_cancel(struct warm *w)
+{
+	w->cancelled = true;
+	pthread_cond_broadcast(&w->changed);
+}
+
+int warm_report(struct warm *w, struct buf *ret)
+{
+	static const char *const whats[] = { "", "warm", "drop" };
+	static const char *const states[] = { "done", "running", "stopped", "failed" };
+
+	DL_HOLD(&w->lock);
+	return buf_printf(ret, "{\"what\": \"%s\", \"state\": \"%s\", \"where\": \"%s\", "
+			  "\"files\": %ju, \"bytes\": %ju, \"all_files\": %ju, "
+			  "\"all_bytes\": %ju, \"before\": %ju, \"large\": %ju, "
+			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju}",
+			  whats[w->what], states[w->state], has_store(w) ? "store" : "memory",
+			  (uintmax_t)w->files, (uintmax_t)w->bytes, (uintmax_t)w->all_files,
+			  (uintmax_t)w->all_bytes, (uintmax_t)w->before, (uintmax_t)w->large,
+			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory);
+}

@@ -1,0 +1,30 @@
+/* `dlfs warm` and `dlfs drop`: what is kept here, filled ahead of a run, or forgotten.  One of them
+ * at a time, on a thread of its own; whoever asked looks at the report until it is done.
+ * Thread-safety: every call on any thread, but start and stop.
+ */
+#pragma once
+#include "fs/serve.h"
+
+struct warm;
+int warm_start(struct serve *s, struct warm **ret) DL_MUST_CHECK;
+/* Before the engine; what runs is ended. */
+void warm_stop(struct warm *w);        /* NULL is fine */
+void warm_free(struct warm *w);        /* NULL is fine; when no request runs any more */
+
+/* Fill the store with the files that match (base/pattern.h; "": with all), as far as it has room;
+ * without a store, memory.  -EBUSY: one runs already; -EINVAL: not a pattern. */
+int warm_fill(struct warm *w, const char *pattern) DL_MUST_CHECK;
+/* Forget those that match, in store and memory.  The same errors. */
+int warm_drop(struct warm *w, const char *pattern) DL_MUST_CHECK;
+void warm_cancel(struct warm *w);      /* what runs, if something does */
+/* How far the last one is, as a JSON object:
+ *     what      "warm", "drop", or "" before the first
+ *     state     "running", "done", "stopped", "failed" (the disk does not take it)
+ *     where     "store", "memory"
+ *     files, bytes             there (warm), or forgotten (drop); of
+ *     all_files, all_bytes     that there will be
+ *     before    files that were there already
+ *     large, left_out, failed  files that are too large to be kept whole; that have no room, or
+ *               are never to be kept; that could not be read
+ *     memory    bytes that were forgotten in memory (drop) */
+int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

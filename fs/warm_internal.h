@@ -1,0 +1,43 @@
+/* What the parts of warm.c share. */
+#pragma once
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "fs/warm.h"
+#include "prefetch/source/kept_key.h"
+
+#define WARM_CHUNK 1024                /* samples that the engine is told of at once */
+
+enum what { WHAT_NONE, WHAT_WARM, WHAT_DROP };
+enum state { STATE_DONE, STATE_RUNNING, STATE_STOPPED, STATE_FAILED };
+
+struct target {
+	uint64_t dev, ino, size;
+	sample_id id;
+};
+
+struct warm {
+	struct serve *serve;
+	pthread_t thread;
+	bool started;                  /* the thread is to be joined; under `lock` */
+	_Atomic bool cancelled;
+	_Atomic bool stopping;
+	char *pattern;                 /* the thread's */
+	struct buf targets;            /* struct target; the thread's */
+	struct dl_lock lock;           /* guards what follows */
+	pthread_cond_t changed;
+	enum what what;
+	enum state state;
+	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory;
+	uint64_t flying, flying_bytes;
+};
+
+/* All on the warm thread. */
+bool warm_ended(const struct warm *w); /* it shall end */
+void warm_wait(struct warm *w);        /* a moment, before a look at what tells nothing by itself */
+struct target *warm_targets(struct warm *w, size_t *ret_count);
+
+/* Bring the targets in. */
+enum state warm_fill_store(struct warm *w);
+enum state warm_fill_memory(struct warm *w);

@@ -1,0 +1,96 @@
+/* What is asked for ahead of any order: samples for the local disk's sake, or into memory as long
+ * as there is room; and what shall be forgotten. */
+#include <string.h>
+
+#include "prefetch/engine_internal.h"
+
+/* --- To the disk ----------------------------------------------------------------------------- */
+
+static void on_brought(struct fetch *f)
+{
+	struct bringing *b = dl_container_of(f, struct bringing, fetch_);
+	struct engine *e = b->engine_;
+	struct stats *s = e->options.stats;
+
+	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
+	if (f->result == 0 && !f->kept)
+		stats_add(&s->bytes_fetched, f->len);
+	buf_free(&f->bytes);
+	b->result = f->result;
+	b->stored = f->stored;
+	late_release(e, f->len);
+	e->bringing--;
+	b->done(b);                    /* b may be gone */
+	e->in_flight--;
+}
+
+int engine_bring(struct engine *e, struct bringing *b)
+{
+	uint64_t len = block_len(e, (struct block){ b->id, 0 });
+	int r;
+
+	if (is_big(e, b->id) || len == 0)
+		return -EFBIG;
+	if (e->stopping)
+		return -ESHUTDOWN;
+	if (e->bringing >= source_depth(e->options.source) || !late_spare(e, len))
+		return -EAGAIN;
+	b->engine_ = e;
+	b->fetch_ = (struct fetch){ .id = b->id, .len = len, .due = UINT64_MAX,
+				    .done = on_brought };
+	e->in_flight++;
+	e->bringing++;
+	r = source_submit(e->options.source, &b->fetch_);
+	if (r < 0) {
+		e->bringing--;
+		e->in_flight--;
+		late_release(e, len);
+	}
+	return r;
+}
+
+uint64_t engine_whole(const struct engine *e)
+{
+	return e->whole;
+}
+
+/* --- Into memory, and out of it --------------------------------------------------------------- */
+
+struct ids_ask {
+	struct ask ask;
+	const sample_id *ids;
+	size_t count;
+	uint64_t bytes;
+	int taken;
+};
+
+static void warm(struct engine *e, struct ask *a)
+{
+	struct ids_ask *i = dl_container_of(a, struct ids_ask, ask);
+
+	i->taken = plan_warm(e->plan, i->ids, i->count);
+}
+
+int engine_warm(struct engine *e, const sample_id *ids, size_t count)
+{
+	struct ids_ask a = { .ask.run = warm, .ids = ids, .count = count };
+
+	ask(e, &a.ask);
+	return a.taken;
+}
+
+static void forget(struct engine *e, struct ask *a)
+{
+	struct ids_ask *i = dl_container_of(a, struct ids_ask, ask);
+
+	for (size_t k = 0; k < i->count; k++)
+		i->bytes += plan_forget(e->plan, i->ids[k]);
+}
+
+uint64_t engine_forget(struct engine *e, const sample_id *ids, size_t count)
+{
+	struct ids_ask a = { .ask.run = forget, .ids = ids, .count = count };
+
+	ask(e, &a.ask);
+	return a.bytes;
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# dlfs warm fills the store, or memory, before a run; dlfs drop forgets; keep and never choose.
+. "$(dirname "$0")/common.sh"
+
+src=$work/src mnt=$work/mnt store=$work/store
+mkdir -p "$src/a" "$src/b" "$mnt"
+for i in $(seq 60); do
+	head -c $((5000 + i * 100)) /dev/urandom > "$src/a/$i.jpg"
+	head -c 20000 /dev/urandom > "$src/b/$i.png"
+done
+head -c 9000000 /dev/urandom > "$src/b/large.bin"
+bytes=$(cat "$src"/a/* "$src"/b/*.png | wc -c)
+sleep 2.1      # a file that has just changed is not kept yet
+far=source_layers=slow:latency=2ms\\,parallel=8
+in_store=$far,order=none,store.path=$store,store.size=64MiB,store.keep_free=0
+stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
+says() { "$@" > "$work/out" 2> "$work/err" || fail "$* ended with $?: $(cat "$work/err")"; }
+has() { grep -q "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
+state_of() { getfattr --absolute-names --only-values -n user.dlfs.state "$mnt/$1"; }
+
+# What a pattern says, then all but what is too large; then nothing is left to do.
+mount_dlfs "$src" "$mnt" "$in_store"
+says "$DLFS" warm "$mnt" a
+has '^60 files, .*are in the store (0 were already)'
+[ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
+says "$DLFS" warm "$mnt"
+has '^120 files, .*are in the store (60 were already)'
+has '^1 files are left out: too large'
+[ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "fetched $(stat_of bytes_fetched) of $bytes bytes"
+says "$DLFS" warm "$mnt" '*.png'
+has '(60 were already)'
+(cd "$mnt" && sha256sum a/* b/*.png) > "$work/sums"
+(cd "$src" && sha256sum --quiet -c "$work/sums") || fail "wrong bytes"
+[ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "what was warm was fetched again"
+umount_dlfs "$mnt"
+mount_dlfs "$src" "$mnt" "$in_store"
+says "$DLFS" warm "$mnt"
+has '(120 were already)'
+
+# Forgotten is what was named; its room is free again.
+says "$DLFS" drop "$mnt" b
+has '^forgotten: 60 files, 1.15 MiB, of the store'
+[ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
+says "$DLFS" drop "$mnt"
+has '^forgotten: 60 files'
+is_small() { [ "$(stat_of store_size)" -lt 300000 ]; }
+wait_for 30 is_small || fail "the store still has $(stat_of store_size) bytes"
+says "$DLFS" drop "$mnt"
+has '^forgotten: 0 files'
+
+# Wrong words, and somebody else's.
+expect_fail "$DLFS" warm "$mnt" 'a**'
+grep -q 'is no pattern' "$work/.out" || fail "$(cat "$work/.out")"
+expect_fail "$DLFS" warm "$work"
+code=0; "$DLFS" warm 2> /dev/null || code=$?
+[ $code = 2 ] || fail "usage error: code $code"
+umount_dlfs "$mnt"
+
+# Ctrl-C ends it: code 130, and what was read stays. Meanwhile there is no second one.
+slow=source_layers=slow:latency=200ms\\,parallel=1,order=none,store.path=$store,store.size=64MiB,store.keep_free=0
+mount_dlfs "$src" "$mnt" "$slow"
+"$DLFS" warm "$mnt" > "$work/out" 2> "$work/err" & pid=$!
+some() { [ "$(stat_of store_records)" -ge 2 ]; }
+wait_for 30 some || fail "nothing comes"
+expect_fail "$DLFS" drop "$mnt"
+grep -q 'another .dlfs warm' "$work/.out" || fail "$(cat "$work/.out")"
+kill -INT $pid; code=0; wait $pid || code=$?
+[ $code = 130 ] || fail "code $code after Ctrl-C: $(cat "$work/err")"
+grep -q 'are in the store' "$work/out" || fail "$(cat "$work/out")"
+records=$(stat_of store_records)
+[ "$records" -ge 2 ] && [ "$records" -lt 120 ] || fail "records: $records"
+grep -q ' of 120 files, .* left$' "$work/err" || [ ! -s "$work/err" ] || fail "progress: $(cat "$work/err")"
+umount_dlfs "$mnt"
+rm -r "$store"
+
+# What is to be kept comes first, what is never to be kept does not come.
+mount_dlfs "$src" "$mnt" "$far,order=none,store.path=$store,store.size=1MiB,store.keep_free=0,keep=b/1*,never=b/1?.png"
+[ "$(grep -c '^keep: \["b/1\*"\]$' "$mnt/.dlfs/config.yaml")" = 1 ] || fail "$(cat "$mnt/.dlfs/config.yaml")"
+says "$DLFS" warm "$mnt"
+has 'are left out: no room, or never to be stored'
+[ "$(state_of b/1.png)" = disk ] || fail "b/1.png is not kept"
+for i in $(seq 10 19); do [ "$(state_of "b/$i.png")" = source ] || fail "b/$i.png is kept"; done
+umount_dlfs "$mnt"
+
+# Without a store: memory, as far as it reaches.
+mount_dlfs "$src" "$mnt" "$far,order=none,memory=4MiB"
+says "$DLFS" warm "$mnt" a
+has '^60 files, .* are in memory'
+[ "$(stat_of memory_bytes)" -gt 400000 ] || fail "memory: $(stat_of memory_bytes)"
+cat "$mnt"/a/*.jpg > /dev/null
+[ "$(stat_of late)" = 0 ] || fail "late: $(stat_of late)"
+says "$DLFS" drop "$mnt" a
+has 'of memory$'
+is_gone() { [ "$(stat_of memory_bytes)" -lt 100000 ]; }
+wait_for 30 is_gone || fail "memory: $(stat_of memory_bytes)"
+umount_dlfs "$mnt"
