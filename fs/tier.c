@@ -34,6 +34,18 @@ static uint64_t decide_size(const struct config *c)
 	return (uint64_t)fs.f_blocks * fs.f_frsize / 2;
 }
 
+static int decide_zstd(const struct config *c)
+{
+	switch (c->store_zstd) {
+	case CONFIG_ZSTD_AUTO:
+		return DISK_AUTO;
+	case CONFIG_ZSTD_OFF:
+		return DISK_RAW;
+	default:
+		return (int)(c->store_zstd - CONFIG_ZSTD_LEVEL) + 1;
+	}
+}
+
 static int refuse_used(struct serve *s, int pid)
 {
 	const char *path = s->options->config->store_path;
@@ -59,7 +71,7 @@ int tier_open(struct serve *s)
 	struct disk_options o = {
 		.folder = c->store_path, .keep_free = c->store_keep_free,
 		.queue = DL_MIN(s->options->memory / 8, QUEUE_MAX),
-		.patient = true, .distrust = s->options->shared->crashed,
+		.zstd = decide_zstd(c), .patient = true, .distrust = s->options->shared->crashed,
 	};
 	int pid = 0, r;
 
@@ -119,8 +131,7 @@ static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 	uint64_t size;
 	int r;
 
-	if (!manifest_sample(s->manifest, id, &size) || size == 0 ||
-	    size > s->options->config->chunk)
+	if (!manifest_sample(s->manifest, id, &size) || size == 0)
 		return 0;
 	path->len = 0;
 	r = manifest_path(s->manifest, node_of_sample(id), path);
@@ -128,7 +139,9 @@ static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 		r = buf_append(path, "", 1);
 	if (r == 0)
 		r = kept_key(s->manifest, id, &key);
-	return r < 0 ? r : keep_census_add(to, key.hash[1], size, size + DISK_OVERHEAD,
+	/* Large ones are kept in parts of up to 1 MiB. */
+	return r < 0 ? r : keep_census_add(to, key.hash[1], size,
+					   size + DISK_OVERHEAD * (1 + size / MiB),
 					   wish_for(s, (char *)path->at));
 }
 
@@ -288,5 +301,6 @@ void tier_report(struct serve *s)
 	stats_set(&to->store_bad, t->bad + r.bad);
 	stats_set(&to->store_records, r.records);
 	stats_set(&to->store_bytes, r.bytes);
+	stats_set(&to->store_lengths, r.lengths);
 	stats_set(&to->store_size, r.file_bytes);
 }

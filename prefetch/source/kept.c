@@ -1,7 +1,8 @@
 /* Samples that are kept on a local disk, in front of a source that is slower.
  *
- * A whole sample that is there is read from there, by threads of this layer; what the disk cannot
- * give after all comes from below, and what comes from below is kept.  Parts of samples pass.
+ * What is there is read from there, by threads of this layer; what the disk cannot give after all
+ * comes from below, and what comes from below is kept.  A large sample comes in parts, each of
+ * which is kept by itself, for all that ask for just the same.
  *
  * The disk is a local one: of what hangs there no fetch is given up.
  *
@@ -16,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/sum.h"
 #include "prefetch/source/kept_key.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/meter.h"
@@ -36,6 +38,7 @@ struct kept_thread {
 	struct kept *kept;
 	pthread_t thread;
 	sample_id id;                  /* what it has in hand, or SAMPLE_NONE; under the lock */
+	uint64_t offset, len;
 	bool hurried;                  /* meanwhile; under the lock */
 };
 
@@ -110,6 +113,11 @@ static bool serve(struct kept *k, struct fetch *f, bool stopping)
 	struct kept_fetch *kf = dl_container_of(f->own_, struct kept_fetch, layer);
 	int r = stopping ? -ESHUTDOWN : disk_get(k->disk, &kf->key, &kf->identity, &f->bytes);
 
+	/* Only if two sums are the same by chance. */
+	if (r == 0 && f->bytes.len != f->len) {
+		buf_free(&f->bytes);
+		r = -EIO;
+	}
 	if (r == 0 || stopping) {
 		f->kept = f->stored = r == 0;
 		free(kf);
@@ -131,6 +139,8 @@ static void take(struct kept_thread *t, struct fetch *f)
 	sample_id id = f->id;
 
 	t->id = id;
+	t->offset = f->offset;
+	t->len = f->len;
 	t->hurried = false;
 	dl_lock_drop(&k->lock);
 	served = serve(k, f, stopping);
@@ -139,7 +149,7 @@ static void take(struct kept_thread *t, struct fetch *f)
 	if (served || !t->hurried)
 		return;
 	dl_lock_drop(&k->lock);
-	source_hurry(k->source.next, id, 0);
+	source_hurry(k->source.next, id, t->offset);
 	dl_lock_take(&k->lock);
 }
 
@@ -203,10 +213,11 @@ static int ask_version(struct kept_fetch *kf, struct fetch *f)
 
 /* --- The layer ---------------------------------------------------------------------------- */
 
-static bool is_whole(const struct source *s, const struct fetch *f, struct attr *ret)
+static uint64_t part_of(const struct fetch *f, const struct attr *a)
 {
-	return f->offset == 0 && f->len > 0 &&
-	       manifest_attr(s->manifest, node_of_sample(f->id), ret) == 0 && f->len == ret->size;
+	const uint64_t part[2] = { f->offset, f->len };
+
+	return f->len == a->size ? 0 : sum_of(part, sizeof(part), 0);
 }
 
 static int64_t real_now(void)
@@ -223,12 +234,13 @@ static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 	dl_cleanup(dl_freep) struct kept_fetch *kf = NULL;
 	struct attr a;
 
-	if (!is_whole(&k->source, f, &a))
+	if (f->len == 0 || manifest_attr(k->source.manifest, node_of_sample(f->id), &a) < 0)
 		return NULL;
 	kf = calloc(1, sizeof(*kf));
 	if (!kf || kept_key(k->source.manifest, f->id, &kf->key) < 0)
 		return NULL;
 	kf->kept = k;
+	kf->key.part = part_of(f, &a);
 	kf->identity = kept_identity(&a);
 	kf->asked = real_now();
 	return DL_TAKE(kf);
@@ -258,8 +270,11 @@ static void kept_hurry(struct source *s, sample_id id, uint64_t offset)
 
 	DL_HOLD(&k->lock);
 	queue_hurry(&k->queue, id, offset);
-	for (unsigned i = 0; i < k->thread_count; i++)
-		k->threads[i].hurried |= k->threads[i].id == id;
+	for (unsigned i = 0; i < k->thread_count; i++) {
+		struct kept_thread *t = &k->threads[i];
+
+		t->hurried |= t->id == id && offset >= t->offset && offset - t->offset < t->len;
+	}
 }
 
 static unsigned kept_depth(const struct source *s)

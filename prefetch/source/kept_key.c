@@ -15,7 +15,7 @@ int kept_key(const struct manifest *m, sample_id id, struct disk_key *ret)
 	int r = manifest_path(m, node_of_sample(id), &path);
 
 	if (r == 0)
-		*ret = (struct disk_key){ { kept_source(m), sum_of(path.at, path.len, 0) } };
+		*ret = (struct disk_key){ { kept_source(m), sum_of(path.at, path.len, 0) }, 0 };
 	return r;
 }
 

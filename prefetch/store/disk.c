@@ -42,16 +42,27 @@ void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 	keep_rule_free(old);
 }
 
-uint64_t disk_room(const struct disk *d)
+/* Too little tells nothing of the rest. */
+static double shrunk(struct disk *d)
+{
+	uint64_t bytes, lengths;
+
+	DL_HOLD(&d->lock);
+	space_sums(d, &bytes, &lengths);
+	return bytes > d->size / 16 && lengths > bytes ? (double)bytes / (double)lengths : 1;
+}
+
+uint64_t disk_room(struct disk *d)
 {
 	uint64_t lost = d->segment_most + d->margin + INDEX_LEAST;
 
-	return d->size > lost ? d->size - lost : 0;
+	return d->size > lost ? (uint64_t)((double)(d->size - lost) / shrunk(d)) : 0;
 }
 
-static bool chosen(struct disk *d, const struct disk_key *key, uint64_t size)
+/* len: of this part of a file of that size. */
+static bool chosen(struct disk *d, const struct disk_key *key, uint64_t len, uint64_t size)
 {
-	if (size > RECORD_MOST(d->size) || !atomic_load(&d->online) || atomic_load(&d->full) ||
+	if (len > RECORD_MOST(d->size) || !atomic_load(&d->online) || atomic_load(&d->full) ||
 	    writer_suspended(d))
 		return false;
 	DL_HOLD(&d->lock);
@@ -75,7 +86,7 @@ bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size)
 {
 	struct record r;
 
-	return chosen(d, key, size) || look_up(d, key, &r);
+	return chosen(d, key, size, size) || look_up(d, key, &r);
 }
 
 bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_identity *id)
@@ -109,6 +120,21 @@ static int read_record(struct disk *d, const struct disk_key *key,
 	}
 }
 
+static int unpack_record(const struct record *r, struct buf *bytes)
+{
+	dl_cleanup(buf_free) struct buf whole = BUF_EMPTY;
+	int error = buf_reserve(&whole, r->length);
+
+	if (error == 0)
+		error = unpack((struct bytes){ bytes->at, bytes->len }, whole.at, r->length);
+	if (error < 0)
+		return error;
+	buf_free(bytes);
+	whole.len = r->length;
+	*bytes = buf_take(&whole);
+	return 0;
+}
+
 static int get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	       struct buf *ret)
 {
@@ -117,6 +143,8 @@ static int get(struct disk *d, const struct disk_key *key, const struct disk_ide
 	struct place at;
 	int r = read_record(d, key, id, &found, &at, &bytes);
 
+	if (r == 0 && found.stored < found.length)
+		r = unpack_record(&found, &bytes);
 	if (r == 0) {
 		count(&d->hits);
 		*ret = buf_take(&bytes);
@@ -151,7 +179,7 @@ bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 {
 	struct queued *q;
 
-	if (!chosen(d, key, bytes.len)) {
+	if (!chosen(d, key, bytes.len, id->size)) {
 		count(&d->dropped);
 		return false;
 	}
@@ -159,7 +187,7 @@ bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 		return true;
 	q = malloc(sizeof(*q) + bytes.len);
 	if (q) {
-		q->record = (struct record){ *key, *id, bytes.len };
+		q->record = (struct record){ *key, *id, bytes.len, bytes.len };
 		if (bytes.len > 0)
 			memcpy(q->bytes, bytes.at, bytes.len);
 	}
@@ -179,16 +207,15 @@ uint64_t disk_drop(struct disk *d, const struct disk_key *key)
 {
 	struct record r;
 	struct place at;
+	uint64_t bytes = 0;
 	unsigned turn;
-	bool found;
 
 	if (!disk_enter(d, &turn))
 		return 0;
-	found = index_get(d->index, key, &r, &at) == 0;
-	if (found)
-		disk_forget(d, &r, at);
+	while (index_any(d->index, key, &r, &at) == 0 && disk_forget(d, &r, at))
+		bytes += record_bytes(&r);
 	disk_leave(d, turn);
-	return found ? record_bytes(&r) : 0;
+	return bytes;
 }
 
 void disk_trim(struct disk *d)
@@ -212,10 +239,9 @@ struct disk_report disk_report(struct disk *d)
 		return r;
 	dl_lock_take(&d->lock);
 	r.file_bytes = space_used(d);
-	for (size_t i = 0; i < d->count; i++) {
+	space_sums(d, &r.bytes, &r.lengths);
+	for (size_t i = 0; i < d->count; i++)
 		r.records += d->segments[i].records;
-		r.bytes += d->segments[i].live_bytes;
-	}
 	dl_lock_drop(&d->lock);
 	disk_leave(d, turn);
 	return r;

@@ -12,6 +12,8 @@
  * of all of that and of the bytes.  A read verifies all of it, so what a crash, a bad disk or a
  * bit flip left is never given out: it is forgotten, and the source is asked.
  *
+ * What shrinks is stored as zstd frames, see disk_pack.h.
+ *
  * What is kept: what a rule wants (disk_rule(), see keep.h), until the store is full.  Nothing that
  * is wanted is evicted for something else of the same dataset, so an epoch has as many hits as the
  * store holds samples.  Space of records that are stale (another version of the file), of other
@@ -33,6 +35,9 @@
 
 struct disk;
 
+#define DISK_AUTO 0
+#define DISK_RAW (-1)
+
 struct disk_options {
 	const char *folder;            /* absolute; made (0700) if it is not there */
 	uint64_t size;                 /* bytes, the most that its files may have */
@@ -40,10 +45,14 @@ struct disk_options {
 	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
 	bool patient;                  /* see disk_open() */
 	bool distrust;                 /* make the index anew, whatever it says of itself */
+	int zstd;                      /* a level, 1 to 19; DISK_RAW: store all as it is;
+	                                * DISK_AUTO: as far as processors are idle and the writer
+	                                * is not behind */
 };
 
-/* sum_of() the source's name, and of the path below it. */
-struct disk_key { uint64_t hash[2]; };
+/* sum_of() the source's name, and of the path below it; 0 for a whole sample, else something that
+ * says which part of it. */
+struct disk_key { uint64_t hash[2], part; };
 struct disk_identity {                 /* of the file's version; all must be equal */
 	uint64_t size, ino, dev;
 	int64_t mtime_ns, ctime_ns;
@@ -66,8 +75,9 @@ void disk_close(struct disk *d);
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule);
 /* The same with an even share of a dataset of this size, as large as fits. */
 void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes);
-/* Bytes that there are for samples, each with DISK_OVERHEAD. */
-uint64_t disk_room(const struct disk *d);
+/* Bytes that there are for samples, each with DISK_OVERHEAD; more than the size, if what is there
+ * has shrunk. */
+uint64_t disk_room(struct disk *d);
 #define DISK_OVERHEAD UINT64_C(200)    /* its head, and its part of the index */
 /* Would this sample be kept?  True as well for what is there already. */
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size);
@@ -83,12 +93,13 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes);
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
-/* Forget it.  Its bytes, 0 if it was not there. */
+/* Forget it, all its parts.  Their bytes, 0 if there was nothing. */
 uint64_t disk_drop(struct disk *d, const struct disk_key *key);
 void disk_trim(struct disk *d);        /* delete soon what segments have no live record any more */
 
 struct disk_report {
 	uint64_t records, bytes;       /* live ones, with their heads */
+	uint64_t lengths;              /* bytes of their samples, unpacked */
 	uint64_t file_bytes;           /* of all files */
 	uint64_t hits, misses, bad, written, dropped;  /* since open */
 	bool online;                   /* it is open; else all but the counts is 0 */

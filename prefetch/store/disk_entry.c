@@ -11,7 +11,9 @@ static uint64_t sum(const struct disk_key *key, const struct entry_packed *p)
 
 struct entry_packed entry_pack(const struct record *r, struct place place)
 {
-	struct entry_packed p = { .place = place, .length = r->length, .id = r->id };
+	struct entry_packed p = {
+		.place = place, .length = r->length, .stored = r->stored, .id = r->id,
+	};
 
 	p.sum = sum(&r->key, &p);
 	return p;
@@ -27,7 +29,7 @@ bool entry_unpack(const struct disk_key *key, const void *at, size_t len, struct
 	memcpy(&p, at, sizeof(p));
 	if (p.sum != sum(key, &p))
 		return false;
-	*ret = (struct record){ *key, p.id, p.length };
+	*ret = (struct record){ *key, p.id, p.length, p.stored };
 	*ret_place = p.place;
 	return true;
 }

@@ -4,7 +4,7 @@
 
 struct entry_packed {
 	struct place place;
-	uint64_t length;
+	uint64_t length, stored;
 	struct disk_identity id;
 	uint64_t sum;                  /* of the key, then of all before */
 };

@@ -184,7 +184,7 @@ static MDB_val key_of(const struct disk_key *key)
 	return (MDB_val){ sizeof(*key), (void *)(uintptr_t)key };
 }
 
-static int unpack(const struct disk_key *key, const MDB_val *at, struct record *ret,
+static int entry(const struct disk_key *key, const MDB_val *at, struct record *ret,
 		  struct place *ret_place)
 {
 	return entry_unpack(key, at->mv_data, at->mv_size, ret, ret_place) ? 0 : MDB_CORRUPTED;
@@ -196,22 +196,59 @@ static int get(struct index *ix, MDB_txn *txn, const struct disk_key *key, struc
 	MDB_val k = key_of(key), v;
 	int r = mdb_get(txn, ix->dbi, &k, &v);
 
-	return r ? r : unpack(key, &v, ret, ret_place);
+	return r ? r : entry(key, &v, ret, ret_place);
 }
 
-int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
-	      struct place *ret_place)
+/* Parts lie side by side, `hash` being what a key begins with. */
+static int get_any(struct index *ix, MDB_txn *txn, const struct disk_key *key, struct record *ret,
+		   struct place *ret_place)
+{
+	struct disk_key first = { .hash = { key->hash[0], key->hash[1] } };
+	MDB_val k = key_of(&first), v;
+	MDB_cursor *cursor;
+	int r = mdb_cursor_open(txn, ix->dbi, &cursor);
+
+	if (r != 0)
+		return r;
+	r = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
+	if (r == 0 && (k.mv_size != sizeof(first) ||
+		       memcmp(k.mv_data, &first.hash, sizeof(first.hash)) != 0))
+		r = MDB_NOTFOUND;
+	if (r == 0) {
+		memcpy(&first, k.mv_data, sizeof(first));
+		r = entry(&first, &v, ret, ret_place);
+	}
+	mdb_cursor_close(cursor);
+	return r;
+}
+
+static int look_up(struct index *ix, const struct disk_key *key, struct record *ret,
+		   struct place *ret_place,
+		   int (*how)(struct index *ix, MDB_txn *txn, const struct disk_key *key,
+			      struct record *ret, struct place *ret_place))
 {
 	unsigned turn = grace_enter(&ix->readers);
 	MDB_txn *txn;
 	int r = mdb_txn_begin(ix->env, NULL, MDB_RDONLY, &txn);
 
 	if (r == 0) {
-		r = get(ix, txn, key, ret, ret_place);
+		r = how(ix, txn, key, ret, ret_place);
 		mdb_txn_abort(txn);
 	}
 	grace_leave(&ix->readers, turn);
 	return fault(ix, r);
+}
+
+int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
+	      struct place *ret_place)
+{
+	return look_up(ix, key, ret, ret_place, get);
+}
+
+int index_any(struct index *ix, const struct disk_key *key, struct record *ret,
+	      struct place *ret_place)
+{
+	return look_up(ix, key, ret, ret_place, get_any);
 }
 
 static int end(MDB_txn *txn, int r)
@@ -226,14 +263,12 @@ static int change(struct index *ix, MDB_txn *txn, struct index_change *c)
 {
 	struct entry_packed packed = entry_pack(&c->record, c->place);
 	MDB_val key = key_of(&c->record.key), value = { sizeof(packed), &packed };
-	struct record was;
-	int r = get(ix, txn, &c->record.key, &was, &c->old);
+	int r = get(ix, txn, &c->record.key, &c->was, &c->old);
 
 	if (r == MDB_NOTFOUND)
 		c->old.segment = SEGMENT_NONE;
 	else if (r != 0)
 		return r;
-	c->old_bytes = c->old.segment == SEGMENT_NONE ? 0 : record_bytes(&was);
 	c->done = c->from.segment == SEGMENT_NONE || same_place(c->from, c->old);
 	if (!c->done)
 		return 0;
@@ -293,7 +328,7 @@ static int each_entry(MDB_cursor *cursor, int (*each)(void *context, const struc
 		if (key.mv_size != sizeof(k))
 			continue;
 		memcpy(&k, key.mv_data, sizeof(k));
-		r = unpack(&k, &value, &record, &place);
+		r = entry(&k, &value, &record, &place);
 		if (r == 0)
 			r = each(context, &record, place);
 		if (r == 1)

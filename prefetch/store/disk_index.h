@@ -17,7 +17,7 @@ struct index_change {
 	struct place place;
 	struct place from;             /* of a record that is moved: only if it is still there */
 	struct place old;              /* out: what it replaced; its segment may be SEGMENT_NONE */
-	uint64_t old_bytes;            /* out */
+	struct record was;             /* out: the record there */
 	bool done;                     /* out */
 };
 
@@ -31,6 +31,9 @@ void index_abandon(struct index *ix);
 
 /* -ENOENT, or whatever else keeps us from knowing */
 int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
+	      struct place *ret_place) DL_MUST_CHECK;
+/* The same of any part of the sample. */
+int index_any(struct index *ix, const struct disk_key *key, struct record *ret,
 	      struct place *ret_place) DL_MUST_CHECK;
 /* All, or none.  -ENOBUFS: it would be too large. */
 int index_apply(struct index *ix, struct index_change *changes, size_t count, struct mark mark)

@@ -4,7 +4,9 @@
 
 #include "base/lock.h"
 #include "prefetch/store/disk_grace.h"
+#include "prefetch/store/disk_effort.h"
 #include "prefetch/store/disk_index.h"
+#include "prefetch/store/disk_pack.h"
 
 #define QUEUE_MOST (64 * MiB)
 #define BATCH_MOST 256u
@@ -14,6 +16,7 @@ struct segment {
 	uint32_t records;              /* live ones */
 	uint64_t source;               /* of all its records, once it has one */
 	uint64_t file_bytes, live_bytes;
+	uint64_t lengths;              /* of the live ones' samples, unpacked */
 	uint64_t unwanted;             /* of live_bytes, when that was counted last */
 };
 
@@ -27,6 +30,7 @@ struct disk {
 	char *path;
 	uint64_t size, keep_free;
 	bool patient;
+	int zstd;
 	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
 	uint64_t margin;               /* bytes that a batch may add to the index */
 	size_t batch_most;
@@ -68,6 +72,8 @@ struct disk {
 		struct index_change batch[BATCH_MOST];
 		size_t batched;
 		uint64_t pause;        /* the next suspension's length */
+		struct packer *packer; /* NULL: all is stored as it is */
+		struct effort effort;
 		bool faulty;           /* since the last record that was written */
 	} writer;
 };
@@ -89,7 +95,9 @@ bool disk_lost(struct disk *d);
 int space_add(struct disk *d, uint32_t number, uint64_t bytes) DL_MUST_CHECK;
 struct segment *space_find(struct disk *d, uint32_t number);   /* NULL: there is none */
 void space_gain(struct disk *d, struct place at, const struct record *r);
-void space_lose(struct disk *d, struct place at, uint64_t bytes);
+void space_lose(struct disk *d, struct place at, const struct record *r);
+/* Of live records: what they take, and what their samples have. */
+void space_sums(const struct disk *d, uint64_t *ret_bytes, uint64_t *ret_lengths);
 uint64_t space_used(struct disk *d);   /* by all files; takes the index's own locks */
 /* The newest may not be chosen. */
 bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);
@@ -99,7 +107,8 @@ bool space_wanted(struct disk *d, const struct record *r);
 /* Count what is not wanted any more; true: that has changed. */
 bool space_recount(struct disk *d);
 int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its file as well */
-void disk_forget(struct disk *d, const struct record *r, struct place at);
+/* false: it was not there any more. */
+bool disk_forget(struct disk *d, const struct record *r, struct place at);
 void space_applied(struct disk *d, const struct index_change *changes, size_t count);
 
 /* --- disk_reclaim.c: on the writer thread, without the lock ---------------------------------- */

@@ -51,7 +51,8 @@ static int read_index(struct disk *d)
 	if (r != -EBADMSG)
 		return lacks_room(r) ? 0 : r;
 	for (size_t i = 0; i < d->count; i++)
-		d->segments[i].records = 0, d->segments[i].live_bytes = 0;
+		d->segments[i].records = 0, d->segments[i].live_bytes = 0,
+		d->segments[i].lengths = 0;
 	index_close(d->index);
 	d->index = NULL;
 	return index_open(d->path, INDEX_MOST(d->size), &d->index);

@@ -139,6 +139,7 @@ static struct disk *disk_new(const struct disk_options *o)
 	d->keep_free = o->keep_free;
 	d->patient = o->patient;
 	d->distrust = o->distrust;
+	d->zstd = o->zstd;
 	d->queue_most = o->queue ? o->queue : QUEUE_MOST;
 	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
 	d->batch_most = DL_MIN(o->size / SEGMENTS / INDEX_PAGES, BATCH_MOST - 8) + 8;

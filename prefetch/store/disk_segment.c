@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 
 #include "base/sum.h"
+#include "prefetch/store/disk_pack.h"
 
-#define MAGIC UINT64_C(0x31303064736c6401)     /* the version is in it */
+#define MAGIC UINT64_C(0x32303064736c6401)     /* the version is in it */
 
 #define PAGE UINT64_C(4096)
 
@@ -29,19 +30,26 @@ bool same_identity(const struct disk_identity *a, const struct disk_identity *b)
 static bool same_record(const struct record *a, const struct record *b)
 {
 	return same_key(&a->key, &b->key) && same_identity(&a->id, &b->id) &&
-		a->length == b->length;
+		a->length == b->length && a->stored == b->stored;
 }
 
 static uint64_t sum_all(const struct head *h, const void *bytes)
 {
 	uint64_t sum = sum_of(h, offsetof(struct head, sum), 0);
 
-	return sum_of(bytes, h->record.length, sum);
+	return sum_of(bytes, h->record.stored, sum);
+}
+
+/* Nothing unpacks to more than a frame for each few bytes. */
+static bool lengths_sound(const struct record *r)
+{
+	return r->stored <= r->length && r->length / PACK_FRAME <= r->stored / 8 + 1;
 }
 
 static bool head_sound(const struct head *h)
 {
-	return h->magic == MAGIC && h->head_sum == sum_of(h, offsetof(struct head, head_sum), 0);
+	return h->magic == MAGIC && h->head_sum == sum_of(h, offsetof(struct head, head_sum), 0) &&
+		(h->record.stored == h->record.length || lengths_sound(&h->record));
 }
 
 /* --- Files --------------------------------------------------------------------------------- */
@@ -137,7 +145,7 @@ static int write_at(int fd, struct iovec part[2], uint64_t offset)
 int segment_append(int fd, uint64_t offset, const struct record *r, const void *bytes)
 {
 	struct head h = { .magic = MAGIC, .record = *r };
-	struct iovec part[2] = { { &h, sizeof(h) }, { (void *)(uintptr_t)bytes, r->length } };
+	struct iovec part[2] = { { &h, sizeof(h) }, { (void *)(uintptr_t)bytes, r->stored } };
 	int error;
 
 	h.sum = sum_all(&h, bytes);
@@ -205,17 +213,17 @@ int segment_read(int folder, struct place at, const struct record *want, struct 
 
 	if (r < 0)
 		return r;
-	if (!fits(size, at.offset, want->length))
+	if (!fits(size, at.offset, want->stored))
 		return -EBADMSG;
 	posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
-	r = buf_reserve(ret, want->length);
+	r = buf_reserve(ret, want->stored);
 	if (r == 0)
-		r = read_both(fd, at.offset, &h, ret->at, want->length);
+		r = read_both(fd, at.offset, &h, ret->at, want->stored);
 	if (r == 0 && (!head_sound(&h) || !same_record(&h.record, want) ||
 		       h.sum != sum_all(&h, ret->at)))
 		r = -EBADMSG;
 	if (r == 0)
-		ret->len = want->length;
+		ret->len = want->stored;
 	leave_no_pages(fd, at.offset, record_bytes(want));
 	return r;
 }
@@ -244,7 +252,7 @@ int segment_scan(int folder, uint32_t number, uint64_t from,
 		r = read_at(fd, &h, sizeof(h), from);
 		if (r < 0)
 			break;
-		if (!head_sound(&h) || !fits(size, from, h.record.length))
+		if (!head_sound(&h) || !fits(size, from, h.record.stored))
 			return 0;
 		r = each(context, &h.record, (struct place){ number, (uint32_t)from });
 		from += record_bytes(&h.record);

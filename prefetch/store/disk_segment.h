@@ -4,13 +4,14 @@
 #pragma once
 #include "prefetch/store/disk.h"
 
-#define RECORD_HEAD UINT64_C(88)       /* bytes before those of the sample */
+#define RECORD_HEAD UINT64_C(104)      /* bytes before those of the sample */
 #define SEGMENT_NONE 0u
 
 struct record {                        /* what is told of a sample */
 	struct disk_key key;
 	struct disk_identity id;
 	uint64_t length;
+	uint64_t stored;               /* bytes here; fewer than length: packed (disk_pack.h) */
 };
 
 struct place {                         /* of a record's head */
@@ -19,12 +20,12 @@ struct place {                         /* of a record's head */
 
 static inline uint64_t record_bytes(const struct record *r)
 {
-	return RECORD_HEAD + r->length;
+	return RECORD_HEAD + r->stored;
 }
 
 static inline bool same_key(const struct disk_key *a, const struct disk_key *b)
 {
-	return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1];
+	return a->hash[0] == b->hash[0] && a->hash[1] == b->hash[1] && a->part == b->part;
 }
 
 static inline bool same_place(struct place a, struct place b)
@@ -42,8 +43,8 @@ int segment_remove(int folder, uint32_t number);
 void segment_written(int fd);
 void segment_clean(int fd);
 
-/* The bytes of a record that should be there, verified, into an empty buffer.  -EBADMSG: it is
- * not, or is damaged; -ENOENT: no such segment. */
+/* The stored bytes of a record that should be there, verified, into an empty buffer.  -EBADMSG: it
+ * is not, or is damaged; -ENOENT: no such segment. */
 int segment_read(int folder, struct place at, const struct record *want, struct buf *ret)
 	DL_MUST_CHECK;
 

@@ -55,16 +55,18 @@ void space_gain(struct disk *d, struct place at, const struct record *r)
 	s->source = r->key.hash[0];
 	s->records++;
 	s->live_bytes += record_bytes(r);
+	s->lengths += r->length;
 }
 
-void space_lose(struct disk *d, struct place at, uint64_t bytes)
+void space_lose(struct disk *d, struct place at, const struct record *r)
 {
 	struct segment *s = space_find(d, at.segment);
 
 	if (!s)
 		return;
 	s->records--;
-	s->live_bytes -= bytes;
+	s->live_bytes -= record_bytes(r);
+	s->lengths -= r->length;
 	atomic_store(&d->full, false);
 }
 
@@ -75,6 +77,15 @@ uint64_t space_used(struct disk *d)
 	for (size_t i = 0; i < d->count; i++)
 		bytes += d->segments[i].file_bytes;
 	return bytes;
+}
+
+void space_sums(const struct disk *d, uint64_t *ret_bytes, uint64_t *ret_lengths)
+{
+	*ret_bytes = *ret_lengths = 0;
+	for (size_t i = 0; i < d->count; i++) {
+		*ret_bytes += d->segments[i].live_bytes;
+		*ret_lengths += d->segments[i].lengths;
+	}
 }
 
 static uint64_t wanted_bytes(const struct segment *s)
@@ -124,12 +135,13 @@ int space_remove(struct disk *d, uint32_t number)
 	return 0;
 }
 
-void disk_forget(struct disk *d, const struct record *r, struct place at)
+bool disk_forget(struct disk *d, const struct record *r, struct place at)
 {
 	if (index_forget(d->index, &r->key, at) != 1)
-		return;
+		return false;
 	DL_HOLD(&d->lock);
-	space_lose(d, at, record_bytes(r));
+	space_lose(d, at, r);
+	return true;
 }
 
 void space_applied(struct disk *d, const struct index_change *changes, size_t count)
@@ -142,7 +154,7 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 			continue;
 		space_gain(d, c->place, &c->record);
 		if (c->old.segment != SEGMENT_NONE)
-			space_lose(d, c->old, c->old_bytes);
+			space_lose(d, c->old, &c->was);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/sum.h"
 
-#define MAGIC UINT64_C(0x31303069736c6401)     /* the version is in it */
+#define MAGIC UINT64_C(0x32303069736c6401)     /* the version is in it */
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define STEP ((size_t)MiB)
 

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "base/log.h"
+
 #define STOP_MOST (2 * CLOCK_S)
 #define STOP_MORE CLOCK_S              /* for the write that goes on then */
 
@@ -124,12 +126,38 @@ static bool known(struct disk *d, const struct record *r)
 	return disk_has(d, &r->key, &r->id);
 }
 
+static struct bytes pack(struct disk *d, const struct queued *q)
+{
+	struct writer *w = &d->writer;
+	struct bytes all = { q->bytes, q->record.length }, packed;
+	int level = d->zstd;
+	double waiting;
+
+	if (!w->packer)
+		return all;
+	if (level == DISK_AUTO) {
+		dl_lock_take(&d->lock);
+		waiting = (double)(d->queued_bytes - record_bytes(&q->record)) /
+			(double)d->queue_most;
+		dl_lock_drop(&d->lock);
+		level = effort_level(&w->effort, waiting);
+	}
+	if (level == 0)
+		return all;
+	packed = packer_pack(w->packer, all, level);
+	return packed.at ? packed : all;
+}
+
 static int keep(struct disk *d, const struct queued *q)
 {
-	int r = reclaim(d, record_bytes(&q->record));
+	struct record record = q->record;
+	struct bytes bytes = pack(d, q);
+	int r;
 
+	record.stored = bytes.len;
+	r = reclaim(d, record_bytes(&record));
 	if (r == 0)
-		r = writer_append(d, &q->record, q->bytes, (struct place){ 0 });
+		r = writer_append(d, &record, bytes.at, (struct place){ 0 });
 	if (r < 0)
 		fault_seen(d, r);
 	else
@@ -299,6 +327,8 @@ static void *run(void *context)
 	struct disk *d = context;
 	struct queued *q;
 
+	if (d->zstd != DISK_RAW && packer_new(&d->writer.packer) < 0)
+		log_warning("%s: no memory is left to make samples smaller", d->path);
 	come(d);
 	for (;;) {
 		q = take(d, d->writer.batched == 0);
@@ -311,6 +341,7 @@ static void *run(void *context)
 		look_again(d);
 	}
 	end_segments(d);
+	packer_free(d->writer.packer);
 	DL_HOLD(&d->lock);
 	d->ended = true;
 	pthread_cond_broadcast(&d->idled);

@@ -10,20 +10,34 @@
 
 #include "base/sum.h"
 #include "tests/lib/tree.h"
+#include "prefetch/store/disk_pack.h"
 #include "prefetch/store/disk_segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct tree tree;
 static int folder = -1;
-static size_t found, read_well;
+static size_t found, read_well, unpacked;
 static size_t file_size;
 
 static void at_end(void)
 {
-	assert(found > 0 && read_well > 0);
+	assert(found > 0 && read_well > 0 && unpacked > 0);
 	close(folder);
 	tree_drop(&tree, "");
+}
+
+static void unpack_it(const struct record *r, const struct buf *bytes)
+{
+	void *whole = malloc(r->length + 1);
+	int error;
+
+	if (!whole)
+		return;
+	error = unpack((struct bytes){ bytes->at, bytes->len }, whole, r->length);
+	assert(error == 0 || error == -EBADMSG);
+	unpacked += r->stored < r->length && error == 0;
+	free(whole);
 }
 
 static int on_record(void *context, const struct record *r, struct place at)
@@ -34,7 +48,9 @@ static int on_record(void *context, const struct record *r, struct place at)
 	(void)context;
 	assert(at.segment == 1 && at.offset + record_bytes(r) <= file_size);
 	assert(error == 0 || error == -EBADMSG);
-	assert(error < 0 || bytes.len == r->length);
+	assert(error < 0 || bytes.len == r->stored);
+	if (error == 0)
+		unpack_it(r, &bytes);
 	found++;
 	read_well += error == 0;
 	return 0;

@@ -19,7 +19,7 @@ static inline uint64_t mixed(uint64_t n)
 
 static inline struct disk_key key_at(uint64_t source, uint64_t n)
 {
-	return (struct disk_key){ { source, mixed(n + 1) } };
+	return (struct disk_key){ { source, mixed(n + 1) }, 0 };
 }
 
 static inline struct disk_identity version_of(uint64_t n, uint64_t version)

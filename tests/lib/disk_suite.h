@@ -14,7 +14,7 @@ static inline void open_disk(uint64_t size)
 {
 	int pid;
 
-	options = (struct disk_options){ .folder = folder, .size = size };
+	options = (struct disk_options){ .folder = folder, .size = size, .zstd = DISK_RAW };
 	cr_assert_eq(disk_open(&options, &d, &pid), 0);
 }
 

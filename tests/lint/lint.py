@@ -24,7 +24,7 @@ PURE = ("prefetch/order/", "prefetch/plan/", "prefetch/keep/", "prefetch/recode/
 IMPURE = {"pthread.h", "unistd.h", "time.h", "fcntl.h", "threads.h", "base/lock.h",
           "base/mailbox.h", "base/log.h"}
 # A library is known to one file, so that it can be replaced there.
-THIRD_PARTY = re.compile(r"^(yaml|xxhash|liburing|lmdb|turbojpeg)\.h$|^json-c/|^json\.h$")
+THIRD_PARTY = re.compile(r"^(yaml|xxhash|liburing|lmdb|zstd|turbojpeg)\.h$|^json-c/|^json\.h$")
 
 
 def files(root, suffixes):

@@ -190,7 +190,7 @@ int main(void)
 	log_set_level(LOG_LEVEL_ERROR);
 	tree = tree_new();
 	snprintf(folder, sizeof(folder), "%s", tree_path(&tree, "s"));
-	options = (struct disk_options){ .folder = folder, .size = 3 * MiB };
+	options = (struct disk_options){ .folder = folder, .size = 3 * MiB, .zstd = 1 };
 	under_kills();                 /* first, while a fork has no threads to miss */
 	under_threads();
 	tree_drop(&tree, "");

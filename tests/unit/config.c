@@ -71,6 +71,12 @@ Test(config, reads_groups)
 	cr_assert_eq(config_parse_options(c, "store.path=/x,store.size=auto", &e), 0, "%s", e.text);
 	cr_assert_str_eq(c->store_path, "/x");
 	cr_assert_eq(c->store_size, 0u);
+	cr_assert_eq(c->store_zstd, CONFIG_ZSTD_AUTO);
+	cr_assert_eq(yaml("store: {zstd: off}\n"), 0, "%s", e.text);
+	cr_assert_eq(c->store_zstd, CONFIG_ZSTD_OFF);
+	cr_assert_eq(yaml("store: {zstd: 3}\n"), 0, "%s", e.text);
+	cr_assert_eq(c->store_zstd, CONFIG_ZSTD_LEVEL + 2);
+	cr_assert_eq(yaml("store: {zstd: 0}\n"), -EINVAL);
 	cr_assert_eq(yaml("store: {}\n"), -EINVAL);
 	cr_assert_eq(yaml("store: {pth: /x}\n"), -EINVAL);
 	cr_assert_not_null(strstr(e.text, "did you mean store.path?"), "%s", e.text);

@@ -71,6 +71,22 @@ Test(disk, what_the_queue_has_no_room_for_is_dropped)
 	cr_expect_eq(disk_report(d).dropped, 1);
 }
 
+Test(disk, a_drop_takes_all_parts)
+{
+	struct disk_key key = key_at(SOURCE, 0);
+	struct disk_identity id = version_of(0, 1);
+	uint8_t bytes[100] = "x";
+
+	for (key.part = 0; key.part < 5; key.part++)
+		disk_put(d, &key, &id, (struct bytes){ bytes, sizeof(bytes) });
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect_eq(disk_report(d).records, 6);
+	cr_expect_eq(disk_drop(d, &key), 5 * (RECORD_HEAD + sizeof(bytes)));
+	cr_expect_eq(disk_drop(d, &key), 0);
+	cr_expect(disk_report(d).records == 1 && has(d, SOURCE, 1, 1));
+}
+
 /* --- One owner ----------------------------------------------------------------------------- */
 
 Test(disk, a_second_open_is_told_who_has_it)
@@ -429,9 +445,9 @@ static void damage_entry(uint64_t n)
 	cr_assert(fd >= 0 && fstat(fd, &st) == 0);
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	cr_assert_neq(at, MAP_FAILED);
-	for (off_t i = 0; i + 24 < st.st_size; i++)
+	for (off_t i = 0; i + 32 < st.st_size; i++)
 		if (memcmp(at + i, &key, sizeof(key)) == 0)
-			at[i + 20] ^= 4;
+			at[i + 28] ^= 4;
 	munmap(at, (size_t)st.st_size);
 	close(fd);
 }

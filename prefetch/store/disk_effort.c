@@ -1,0 +1,52 @@
+#include "prefetch/store/disk_effort.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+
+#define LOOK (200 * CLOCK_MS)          /* /proc/stat counts in 10 ms */
+#define TOO_MUCH 0.5                   /* waits */
+#define MUCH 0.25
+
+static const int levels[] = { 0, 1, 2, 3, 5 };
+
+/* Of all processors since the machine started; 0: it cannot be seen. */
+static uint64_t idle_time(void)
+{
+	unsigned long long idle = 0, waiting = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &waiting) != 2)
+		idle = waiting = 0;
+	fclose(f);
+	return (idle + waiting) * (CLOCK_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Since the last look, half a processor or more was. */
+static bool were_idle(const struct effort *e, uint64_t now, uint64_t idle)
+{
+	return idle > e->idle && idle - e->idle >= (now - e->looked_at) / 2;
+}
+
+static void look(struct effort *e, uint64_t now, double waiting)
+{
+	uint64_t idle = idle_time();
+
+	if (e->looked_at > 0 && (!were_idle(e, now, idle) || waiting > MUCH))
+		e->step -= e->step > 0;
+	else if (e->step + 1 < DL_COUNT(levels))
+		e->step++;
+	e->looked_at = now;
+	e->idle = idle;
+}
+
+int effort_level(struct effort *e, double waiting)
+{
+	uint64_t now = clock_now();
+
+	if (now - e->looked_at >= LOOK)
+		look(e, now, waiting);
+	return waiting > TOO_MUCH ? 0 : levels[e->step];
+}
