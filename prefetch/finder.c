@@ -364,6 +364,16 @@ static bool began_wrong(struct finder *f)
 	return !evidence_same_start(&f->search.evidence, &f->evidence);
 }
 
+void finder_turn(struct finder *f)
+{
+	DL_HOLD(&f->lock);
+	evidence_clear(&f->evidence);
+	if (!f->searching)
+		return;
+	atomic_store(&f->search.stop, true);
+	sem_post(&f->news);
+}
+
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 {
 	uint64_t turn;

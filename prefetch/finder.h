@@ -42,5 +42,7 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count);
 void finder_instead(struct finder *f, struct list *const *lists, size_t count);
 /* What is known of earlier epochs and runs is tried first. */
 void finder_lessons(struct finder *f, const struct lessons *lessons, bool save);
+/* What was read is over: the opens that were seen say nothing of those to come. */
+void finder_turn(struct finder *f);
 /* A sample was opened; fits: as it was foreseen. */
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);

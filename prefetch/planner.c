@@ -40,9 +40,12 @@ void planner_order(struct engine *e)
 static void opened(struct engine *e, const struct fact *f, enum tracker_verdict *ret)
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
+	uint64_t turn = tracker_turn(e->tracker);
 
 	judge_open(&e->judge, f->id, memory, f->time);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
+	if (tracker_turn(e->tracker) != turn)
+		finder_turn(e->finder);
 	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
 	if (*ret == TRACKER_MISPREDICTED)
 		stats_add(&e->options.stats->mispredicted, 1);

@@ -227,6 +227,13 @@ bool follow_alive(const struct follow *f)
 	return f->judged > 0 && (unsigned)__builtin_popcountll(f->agreed) * 4 >= f->judged;
 }
 
+bool follow_mostly_read(const struct follow *f)
+{
+	uint32_t most = f->course.sequence->length / 10 * 9;
+
+	return f->course.front >= most || f->opened_count >= most;
+}
+
 bool follow_finished(const struct follow *f)
 {
 	return f->course.front >= f->course.sequence->length;

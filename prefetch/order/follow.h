@@ -18,6 +18,7 @@ struct follow {
 	                                * a lane */
 	unsigned judged;               /* how many of these bits are meant, at most 64 */
 	uint32_t pids[FOLLOW_PIDS];    /* its readers, newest first; 0: none */
+	bool over;                     /* the tracker has seen an open of what comes after it */
 };
 
 /* What an open of an index would be. */
@@ -50,3 +51,5 @@ bool follow_doubtful(const struct follow *f);
 /* Its readers are at work: at least a quarter of what was judged agreed. */
 bool follow_alive(const struct follow *f);
 bool follow_finished(const struct follow *f);
+/* Nine tenths; another job's opens may have moved its reach, but not this. */
+bool follow_mostly_read(const struct follow *f);

@@ -113,8 +113,8 @@ static bool is_second_job(const struct tracker *t, const struct follow *f)
 {
 	const struct follow *main = t->job_count > 0 ? t->jobs[0] : NULL;
 
-	return main && t->job_count < JOBS && follow_alive(main) &&
-	       main->course.front < main->course.sequence->length / 10 * 9 &&
+	return main && t->job_count < JOBS && follow_alive(main) && !main->over &&
+	       !follow_mostly_read(main) &&
 	       f->rule.rule == EPOCH_TORCH && main->rule.rule == EPOCH_TORCH;
 }
 
@@ -172,6 +172,11 @@ void write_down(struct tracker *t, const struct seen *s)
 bool tracker_took(const struct tracker *t)
 {
 	return t->opens > 0 && t->recent[(t->opens - 1) % RECENT].sure;
+}
+
+uint64_t tracker_turn(const struct tracker *t)
+{
+	return t->turn;
 }
 
 bool tracker_found(struct tracker *t, const struct found *found)

@@ -254,7 +254,7 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
 			  const struct positions *positions, uint64_t *ret_since)
 {
-	uint64_t from = t->opens > RECENT ? t->opens - RECENT : 0;
+	uint64_t from = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, t->turn_at);
 	struct score s = { 0 };
 
 	for (*ret_since = from; from < t->opens; from++) {

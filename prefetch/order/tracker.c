@@ -43,7 +43,7 @@ static void forget(struct tracker *t)
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
-	t->opens = t->deep_at = 0;
+	t->opens = t->turn_at = t->deep_at = 0;
 	t->deep_next = 0;
 }
 
@@ -182,6 +182,14 @@ static bool nearly_done(const struct follow *f)
 	return f->course.reach >= f->course.sequence->length / 10 * 9;
 }
 
+/* What the main job followed is over; this open was the first of what comes. */
+static void begin_turn(struct tracker *t, uint64_t first)
+{
+	t->turn++;
+	t->turn_at = first;
+	t->jobs[0]->over = true;
+}
+
 /* The next epoch has begun: the old one's stragglers are few and are let go. */
 static void roll_over(struct tracker *t, const struct hypothesis *h)
 {
@@ -189,6 +197,7 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 
 	if (follow_from(t, h->list, &h->rule, h->since, 0, &f) < 0)
 		return;
+	begin_turn(t, h->since);
 	follow_free(t->jobs[0]);
 	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
 	start_main(t, f);
@@ -390,6 +399,24 @@ static bool give_to_walks(struct tracker *t, const struct seen *s, bool surely)
 	return true;
 }
 
+/* All was opened, and not just the last file again. */
+static void end_finished(struct tracker *t, const struct seen *s)
+{
+	if (t->job_count > 0 && !t->jobs[0]->over && follow_finished(t->jobs[0]) &&
+	    t->recent[(t->opens - 1) % RECENT].id != s->id)
+		begin_turn(t, t->opens);
+}
+
+/* Its last batch may have been left out, or opens were lost. */
+static void end_mostly_read(struct tracker *t, const struct seen *s)
+{
+	uint32_t index;
+
+	if (t->job_count > 0 && !t->jobs[0]->over && follow_mostly_read(t->jobs[0]) &&
+	    list_index(t->jobs[0]->course.list, s->id, &index))
+		begin_turn(t, t->opens - 1);
+}
+
 /* Whose open is it, and what does it say for or against what is believed? */
 static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 {
@@ -397,6 +424,7 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 	bool listed = false, expected = false;
 	enum given taken;
 
+	end_finished(t, &s);
 	t->recent[t->opens++ % RECENT] = s;
 	if (give_successor(t->jobs, t->job_count, &s) ||
 	    give_successor(t->walks, t->walk_count, &s)) {
@@ -411,6 +439,8 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 		return TRACKER_FITS;
 	if (give_to_walks(t, &s, true))
 		return TRACKER_FITS;
+	if (!taken)
+		end_mostly_read(t, &s);
 	if (t->job_count > 0) {
 		expected = score_nexts(t, &s);
 		expected |= score_elsewhere(t, &s);

@@ -88,6 +88,9 @@ void tracker_epoch(struct tracker *t, uint64_t epoch);
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);
 /* The last open went on where a course was.  (What begins an epoch, or a batch, may fit too.) */
 bool tracker_took(const struct tracker *t);
+/* Counts on with the first open that is not of the epoch that was followed: that was read to its
+ * end, or nearly, or the next one is followed now. */
+uint64_t tracker_turn(const struct tracker *t);
 /* Opens were lost: positions are lower bounds until the next open that fits. */
 void tracker_overflow(struct tracker *t);
 /* Do a piece of work that can wait (the next epoch's sequences).  true: there is more. */

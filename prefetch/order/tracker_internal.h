@@ -54,6 +54,7 @@ struct tracker {
 
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
+	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
 	size_t deep_next; /* the next hypothesis to search so; == count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
@@ -87,7 +88,8 @@ void write_down(struct tracker *t, const struct seen *s);
  * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
-/* How the opens that are remembered agree with a whole sequence; since: from which open on. */
+/* How the opens of this turn, if they are remembered, agree with a whole sequence; since: from
+ * which open on. */
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
 			  const struct positions *positions, uint64_t *ret_since);
 /* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,

@@ -354,6 +354,51 @@ Test(finder, asks_until_it_is_followed, .timeout = PATIENCE)
 	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
 }
 
+static bool follow(void *context, const struct found *f)
+{
+	refuse_once(context, f);
+	return true;
+}
+
+static unsigned asked(struct listener *l, unsigned least)
+{
+	unsigned times;
+
+	pthread_mutex_lock(&l->mutex);
+	while (l->asked < least)
+		pthread_cond_wait(&l->cond, &l->mutex);
+	times = l->asked;
+	pthread_mutex_unlock(&l->mutex);
+	return times;
+}
+
+/* One rank of four was found, and the others are waited for: but not beyond the epoch, whose end
+ * the next one's opens do not show, since they are as foreseen. */
+Test(finder, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = { .threads = 2, .found = follow, .context = &heard };
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 1 };
+	struct sequence *one = shares(2000, 5, 4, 1), *all = torch_sequence(2000, 5, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	read_epoch(f, &stage, one, 64);
+	cr_assert_eq(asked(&heard, 1), 1);
+	finder_turn(f);
+	for (uint32_t i = 0; i < 400; i++)      /* of all its ranks */
+		finder_open(f, list_at(list, all->at[i]), 50, true);
+	usleep(1200000);                        /* longer than it waits before it asks again */
+	cr_assert_eq(asked(&heard, 1), 1);
+	finder_stop(f);
+	sequence_unref(one);
+	sequence_unref(all);
+}
+
 static void look(void *context, const sample_id *opened, size_t count)
 {
 	struct listener *l = context;

@@ -264,6 +264,86 @@ Test(found, is_a_second_job_while_the_first_goes_on)
 	stage_close(&s);
 }
 
+/* What a search says late, of opens that are remembered but belong to the epoch before. */
+Test(found, is_not_believed_of_an_epoch_that_is_over)
+{
+	struct order_spec rank = { .world = 5, .ranks = (uint32_t[]){ 3 }, .rank_count = 1 };
+	struct found f = { .seed = 973358, .world = 5, .ranks = { 3 }, .rank_count = 1 };
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f.list = &s.list;
+	for (uint32_t e = 0; e < 2; e++) {
+		struct epoch rule = { .rule = EPOCH_DISTRIBUTED, .seed = 973358 + e };
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+		struct loader l = { .workers = 0, .batch = 4, .pid = 50 };
+
+		cr_assert_eq(order_sequence(&rank, &rule, N, &q), 0);
+		l.sequence = q;
+		l.to = q->length;
+		read_some(&s, &l, 30);
+		cr_assert_eq(tracker_found(s.tracker, &f), e == 0, "epoch %u", e);
+		f.ranks[0] = 0;        /* another rank seems to have begun */
+		f.ranks[1] = 3;
+		f.rank_count = 2;
+		while (loader_open(&l, &s))
+			;
+		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
+		cr_assert_arr_eq(tracker_main(s.tracker)->sequence->at, q->at,
+				 q->length * sizeof(q->at[0]));
+	}
+	stage_close(&s);
+}
+
+static const struct turn_case {
+	const char *why;
+	uint32_t seeds[2];             /* which the tracker is told of the first one */
+	uint32_t to;                   /* the first epoch is read so far */
+	unsigned workers;
+	uint32_t first_of;             /* which open of the second one begins a turn, at most */
+} turns[] = {
+	{ "all was read", { 3000000000u, 1000000000u }, N, 2, 0 },
+	{ "without workers", { 3000000000u, 1000000000u }, N, 0, 0 },
+	{ "drop_last", { 3000000000u, 1000000000u }, N - 15, 2, 1 },
+	{ "drop_last, four workers", { 3000000000u, 1000000000u }, N - 60, 4, 2 },
+	{ "the next one is known", { 42, 43 }, N, 2, 0 },
+};
+
+/* The search is told when the evidence that it has is of an epoch that is over. */
+Test(found, counts_the_turns)
+{
+	for (size_t i = 0; i < DL_COUNT(turns); i++) {
+		const struct turn_case *c = &turns[i];
+		struct stage s;
+		uint64_t turn;
+
+		stage_open(&s, "auto", N, NULL);
+		turn = tracker_turn(s.tracker);
+		for (unsigned e = 0; e < 2; e++) {
+			dl_cleanup(sequence_unrefp) struct sequence *q =
+				torch_sequence(N, c->seeds[e], 0);
+			struct loader l = loader_of(q, 50 + 10 * e);
+			struct found f = found_of(&s, c->seeds[0]);
+
+			l.workers = c->workers;
+			l.to = e == 0 ? c->to : N / 2;
+			read_some(&s, &l, 1 + (e > 0 ? c->first_of : 0));
+			cr_assert_eq(tracker_turn(s.tracker), turn + e, "%s, epoch %u", c->why, e);
+			turn = tracker_turn(s.tracker);
+			read_some(&s, &l, 99);
+			if (e == 0)
+				cr_assert(tracker_found(s.tracker, &f));
+			while (loader_open(&l, &s))
+				;
+			cr_assert_leq(tracker_turn(s.tracker),
+				      turn + (e > 0 && c->seeds[0] == 42), "%s", c->why);
+			cr_assert_geq(tracker_turn(s.tracker), turn, "%s", c->why);
+			turn = tracker_turn(s.tracker);
+		}
+		stage_close(&s);
+	}
+}
+
 /* The lists that opens point to come beside the one that is followed, and instead of the others. */
 Test(found, keeps_the_list_that_is_followed)
 {
