@@ -161,15 +161,13 @@ def search_off(mount, searchers):
 
 
 def steps(bench, searchers, seconds):
-    """Steps a second, and percent of all processors that the searchers had while all were busy."""
+    """Steps a second, and percent of all processors that the searchers had while all were busy: from
+    the first step on, which begins in the midst of a search."""
+    before = searchers.idle_ns()
     with subprocess.Popen([bench.busy, str(CORES), str(seconds)], stdout=subprocess.PIPE,
                           text=True) as busy:
-        time.sleep(seconds * 0.2)
-        begin, before = time.monotonic(), searchers.idle_ns()
-        time.sleep(seconds * 0.6)
-        used = searchers.idle_ns() - before
-        share = used / (time.monotonic() - begin) / CORES / 1e7
         done = busy.communicate(timeout=PATIENCE)[0]
+        share = (searchers.idle_ns() - before) / seconds / CORES / 1e7
     if busy.returncode != 0:
         raise Failed(f"{bench.busy}: code {busy.returncode}")
     return sum(map(int, done.split())) / seconds, share
