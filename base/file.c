@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 
 #define STEP ((size_t)4096)
 
@@ -45,4 +46,40 @@ int file_read(const char *path, size_t most, struct buf *ret)
 	text.at[text.len] = '\0';
 	*ret = buf_take(&text);
 	return 0;
+}
+
+static int write_all(int fd, struct bytes bytes)
+{
+	const char *at = bytes.at;
+
+	for (size_t len = 0; len < bytes.len;) {
+		ssize_t n = write(fd, at + len, DL_MIN(bytes.len - len, (size_t)GiB));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		len += (size_t)n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int file_replace(const char *path, struct bytes bytes)
+{
+	dl_cleanup(buf_free) struct buf temporary = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = -1;
+	int r = buf_printf(&temporary, "%s.new-%d", path, (int)getpid());
+
+	if (r < 0)
+		return r;
+	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, bytes);
+	if (r == 0 && rename((char *)temporary.at, path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink((char *)temporary.at);
+	return r;
 }

@@ -15,6 +15,7 @@
 #define TIME PARAM_TIME
 #define CHOICE PARAM_CHOICE
 #define LIST PARAM_LIST
+#define RATIO PARAM_RATIO
 
 const struct param params[] = {
 #define PARAM(field, ctype, key, kind, def, min, max, unit, help) \
@@ -28,6 +29,7 @@ const size_t param_count = DL_COUNT(params);
 _Static_assert(sizeof(enum config_observe) == sizeof(int), "enum of another size");
 _Static_assert(sizeof(enum config_verify) == sizeof(int), "enum of another size");
 _Static_assert(sizeof(enum config_log) == sizeof(int), "enum of another size");
+_Static_assert(sizeof(enum config_png) == sizeof(int), "enum of another size");
 
 static void *field(const struct config *c, const struct param *p)
 {
@@ -149,6 +151,24 @@ static int set_list(struct config *c, const struct param *p, const char *value,
 	return r;
 }
 
+/* A decimal number with a point, whatever the locale says. */
+static int set_ratio(double *at, const struct param *p, const char *value,
+		     struct config_error *reterr)
+{
+	uint64_t millionths, min = 0, max = 0;
+	int r = units_ratio(p->min, &min);
+
+	assert(r == 0);
+	r = units_ratio(p->max, &max);
+	assert(r == 0);
+	r = units_ratio(value, &millionths);
+	if (r < 0 || millionths < min || millionths > max)
+		return param_refuse(reterr, "%s is from %s to %s, such as 0.95, not \"%.60s\"",
+				    p->key, p->min, p->max, value);
+	*at = (double)millionths / 1e6;
+	return 0;
+}
+
 int param_set(struct config *c, const struct param *p, const char *value,
 	      struct config_error *reterr)
 {
@@ -161,6 +181,8 @@ int param_set(struct config *c, const struct param *p, const char *value,
 		return set_list(c, p, value, reterr);
 	if (p->kind == PARAM_CHOICE)
 		return set_choice(field(c, p), p, value, reterr);
+	if (p->kind == PARAM_RATIO)
+		return set_ratio(field(c, p), p, value, reterr);
 	return set_number(field(c, p), p, value, reterr);
 }
 
@@ -297,6 +319,8 @@ int param_print(const struct config *c, const struct param *p, struct buf *ret)
 		word = choice_word(p, *(int *)field(c, p), &len);
 		return buf_append(ret, word, len);
 	}
+	if (p->kind == PARAM_RATIO)
+		return buf_printf(ret, "%s", units_print_ratio(*(double *)field(c, p), text));
 	number = *(uint64_t *)field(c, p);
 	if (number == 0 && param_takes_auto(p))
 		return buf_printf(ret, "auto");

@@ -9,6 +9,7 @@
 enum config_observe { OBSERVE_AUTO, OBSERVE_FANOTIFY, OBSERVE_INOTIFY, OBSERVE_OPEN, OBSERVE_OFF };
 enum config_verify { VERIFY_MOUNT, VERIFY_TTL, VERIFY_NEVER };
 enum config_zstd { CONFIG_ZSTD_AUTO, CONFIG_ZSTD_OFF, CONFIG_ZSTD_LEVEL };     /* 1, and so on */
+enum config_png { PNG_OFF, PNG_FAST };
 enum config_log { CONFIG_LOG_ERROR, CONFIG_LOG_WARNING, CONFIG_LOG_INFO, CONFIG_LOG_DEBUG };
 
 struct config {

@@ -2,7 +2,8 @@
 #pragma once
 #include "config/config.h"
 
-enum param_kind { PARAM_STRING, PARAM_SIZE, PARAM_COUNT, PARAM_TIME, PARAM_CHOICE, PARAM_LIST };
+enum param_kind { PARAM_STRING, PARAM_SIZE, PARAM_COUNT, PARAM_TIME, PARAM_CHOICE, PARAM_LIST,
+		  PARAM_RATIO };
 
 struct param {
 	const char *key;

@@ -129,6 +129,30 @@ int units_count(const char *text, uint64_t *ret)
 	return 0;
 }
 
+int units_ratio(const char *text, uint64_t *ret)
+{
+	struct decimal d;
+	bool too_large;
+	const char *end = read_decimal(text, &d, &too_large);
+
+	if (!end || *end)
+		return -EINVAL;
+	return too_large ? -ERANGE : scale(d, 1000000, ret);
+}
+
+const char *units_print_ratio(double ratio, char buf[32])
+{
+	uint64_t millionths = (uint64_t)(ratio * 1e6 + 0.5);
+	size_t len = (size_t)snprintf(buf, 32, "%" PRIu64 ".%06" PRIu64, millionths / 1000000,
+				      millionths % 1000000);
+
+	while (buf[len - 1] == '0')
+		buf[--len] = '\0';
+	if (buf[len - 1] == '.')
+		buf[len - 1] = '\0';
+	return buf;
+}
+
 const char *units_print_size(uint64_t size, char buf[32])
 {
 	char form[32];

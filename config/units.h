@@ -8,8 +8,11 @@ int units_size(const char *text, uint64_t *ret) DL_MUST_CHECK;
 int units_time(const char *text, uint64_t *ret_ns) DL_MUST_CHECK;       /* ns us ms s m h d */
 /* Decimal digits, nothing else. */
 int units_count(const char *text, uint64_t *ret) DL_MUST_CHECK;
+/* "0.95", in millionths. */
+int units_ratio(const char *text, uint64_t *ret) DL_MUST_CHECK;
 /* The shortest exact form, e.g. "8MiB".  Returns buf. */
 const char *units_print_size(uint64_t size, char buf[32]);
 const char *units_print_time(uint64_t ns, char buf[32]);
+const char *units_print_ratio(double ratio, char buf[32]);
 /* For people: three digits, "7.45 GiB".  Returns buf. */
 const char *units_human_size(uint64_t size, char buf[32]);

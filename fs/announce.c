@@ -73,6 +73,12 @@ void announce_stop(struct announce *a)
 		return;
 	mailbox_close(a->replies);
 	pthread_join(a->thread, NULL);
+}
+
+void announce_free(struct announce *a)
+{
+	if (!a)
+		return;
 	mailbox_free(a->replies);
 	free(a);
 }

@@ -7,5 +7,6 @@
 
 struct announce;
 int announce_start(struct serve *s, struct announce **ret) DL_MUST_CHECK;
-void announce_stop(struct announce *a);
+void announce_stop(struct announce *a);        /* replies may still come, and are dropped */
+void announce_free(struct announce *a);
 void announce_reply(struct announce *a, sample_id id);

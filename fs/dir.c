@@ -4,6 +4,7 @@
 
 #include "fs/control.h"
 #include "fs/fuse.h"
+#include "fs/sized.h"
 
 /* Cookies: 1 is after ".", 2 after ".."; those of the manifest are above 2^32. */
 enum { AFTER_DOT = 1, AFTER_DOTDOT = 2 };
@@ -16,7 +17,7 @@ struct listing_reply {
 	size_t len, size;
 };
 
-static bool add(struct listing_reply *l, const char *name, const struct attr *a, off_t cookie,
+static bool add(struct listing_reply *l, const char *name, struct attr *a, off_t cookie,
 		bool known)
 {
 	struct fuse_entry_param e = { .attr = { .st_ino = a->ino, .st_mode = a->mode } };
@@ -25,8 +26,10 @@ static bool add(struct listing_reply *l, const char *name, const struct attr *a,
 	if (!l->plus) {
 		n = fuse_add_direntry(l->req, l->at + l->len, left, name, &e.attr, cookie);
 	} else {
-		/* "." and ".." have no node of their own here, as in every file system. */
-		if (known && fuse_add_direntry_plus(l->req, NULL, 0, name, &e, cookie) <= left)
+		/* "." and ".." have no node of their own here, as in every file system, and what
+		 * has no size yet is looked up by who needs it. */
+		if (known && sized(l->s, a) &&
+		    fuse_add_direntry_plus(l->req, NULL, 0, name, &e, cookie) <= left)
 			fill_entry(l->s, a, &e);
 		n = fuse_add_direntry_plus(l->req, l->at + l->len, left, name, &e, cookie);
 	}

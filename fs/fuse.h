@@ -26,5 +26,7 @@ void serve_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 void serve_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		       struct fuse_file_info *fi);
 void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
+/* The errno that a program may be told; anything odd is an I/O error. */
+int serve_error(int error);
 /* The entry of a node for LOOKUP and READDIRPLUS, and telling who wants to know of it. */
 void fill_entry(struct serve *s, const struct attr *a, struct fuse_entry_param *ret);

@@ -7,6 +7,7 @@
 #include "fs/control.h"
 #include "fs/fuse.h"
 #include "fs/notify.h"
+#include "fs/sized.h"
 #include "fs/watch.h"
 #include "fs/xattr.h"
 
@@ -82,14 +83,12 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_err(req, -r);
 		return;
 	}
-	fill_entry(s, &a, &e);
-	fuse_reply_entry(req, &e);
+	sized_lookup(req, s, &a);
 }
 
 static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct serve *s = serve_of(req);
-	struct stat st;
 	struct attr a;
 	int r = control_is(ino) ? control_attr(s, ino, &a) : manifest_attr(s->manifest, ino, &a);
 
@@ -98,8 +97,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		fuse_reply_err(req, -r);
 		return;
 	}
-	fill_stat(&a, &st);
-	fuse_reply_attr(req, &st, control_is(ino) ? 0 : s->entry_timeout);
+	sized_getattr(req, s, &a);
 }
 
 static void op_readlink(fuse_req_t req, fuse_ino_t ino)

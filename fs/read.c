@@ -20,8 +20,7 @@ struct parked {
 
 static void go_on(struct parked *p);
 
-/* What a program may be told; anything odd is an I/O error. */
-static int reader_error(int error)
+int serve_error(int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -34,7 +33,7 @@ static int reader_error(int error)
 
 static void finish_error(struct parked *p, int error)
 {
-	fuse_reply_err(p->req, reader_error(error));
+	fuse_reply_err(p->req, serve_error(error));
 	buf_free(&p->bytes);
 	free(p);
 }
@@ -136,6 +135,8 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		fuse_reply_err(req, node_is_folder(ino) ? EISDIR : ESTALE);
 		return;
 	}
+	if (s->served)                 /* of what is not known yet, at most so much */
+		file = served_size(s->served, s->manifest, node_sample(ino));
 	if (off < 0 || (uint64_t)off >= file) {
 		fuse_reply_buf(req, NULL, 0);
 		return;

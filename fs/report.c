@@ -4,6 +4,28 @@
 #include "fs/control.h"
 #include "fs/watch.h"
 
+/* Reasons that are alike are told together. */
+static void look_served(struct serve *s)
+{
+	struct served_report r = served_report(s->served);
+	struct stats *to = s->stats;
+	uint64_t kind = 0;
+
+	for (unsigned i = RECODE_OFF; i < RECODE_REASONS; i++)
+		kind += r.as_it_is[i];
+	kind -= r.as_it_is[RECODE_NO_GAIN] + r.as_it_is[RECODE_DAMAGED] +
+		r.as_it_is[RECODE_LIMITS] + r.as_it_is[RECODE_NO_MEMORY] +
+		r.as_it_is[RECODE_UNREADABLE];
+	stats_set(&to->recoded, r.coded);
+	stats_set(&to->recoded_bytes, r.coded_bytes);
+	stats_set(&to->recoded_source_bytes, r.source_bytes);
+	stats_set(&to->as_is_no_gain, r.as_it_is[RECODE_NO_GAIN]);
+	stats_set(&to->as_is_damaged, r.as_it_is[RECODE_DAMAGED]);
+	stats_set(&to->as_is_kind, kind);
+	stats_set(&to->as_is_limits, r.as_it_is[RECODE_LIMITS] + r.as_it_is[RECODE_NO_MEMORY]);
+	stats_set(&to->as_is_unreadable, r.as_it_is[RECODE_UNREADABLE]);
+}
+
 static void look(struct serve *s, struct report *ret)
 {
 	const struct serve_options *o = s->options;
@@ -17,6 +39,7 @@ static void look(struct serve *s, struct report *ret)
 	};
 	engine_report(s->engine, &ret->engine);
 	tier_report(s);
+	look_served(s);
 }
 
 int report_json(struct serve *s, struct buf *ret)

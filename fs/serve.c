@@ -23,6 +23,8 @@
 #define PUSH_THREADS 2
 #define FOREVER 1e9                    /* seconds: what the manifest knows does not change */
 #define SETTLE (2 * CLOCK_S)            /* the slowest clock of a file system: vfat's */
+#define SAVE_EVERY (60 * CLOCK_S)
+#define NEVER (1000000000 * CLOCK_S)
 #define OPCODE_INIT 26
 #define NOTIFY_RESEND 7                /* FUSE_NOTIFY_RESEND, protocol 7.40 */
 #define WAKE_SIGNAL SIGUSR2
@@ -168,14 +170,14 @@ static int start_engine(struct serve *s)
 	const struct config *c = s->options->config;
 	struct engine_options o = {
 		.manifest = s->manifest, .sink = push_sink(s->push), .stats = s->stats,
-		.lessons_file = s->options->lessons_file,
+		.lessons_file = s->options->lessons_file, .served = s->served,
 		.memory = s->options->memory - s->tier.queue, .chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
 	};
 	struct source_options source = {
 		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,
 		.current = &s->options->shared->checked, .settle = SETTLE,
-		.meter = &s->tier.meter,
+		.meter = &s->tier.meter, .served = s->served,
 	};
 	int r = source_open(&source, &o.source);
 
@@ -220,6 +222,8 @@ static void stop_parts(struct serve *s, struct requests *q)
 	announce_stop(s->announce);
 	if (s->engine)
 		engine_stop(s->engine);
+	announce_free(s->announce);
+	survey_save_served(s);
 	tier_close(s);
 	errands_free(s->errands);
 	warm_free(s->warm);
@@ -272,28 +276,38 @@ static void block_signals(sigset_t *ret)
 	pthread_sigmask(SIG_BLOCK, ret, NULL);
 }
 
+static int wait_until(const sigset_t *signals, uint64_t deadline)
+{
+	uint64_t now = clock_now(), left = deadline > now ? deadline - now : 0;
+
+	return sigtimedwait(signals, NULL, &(struct timespec){
+		.tv_sec = (time_t)(left / CLOCK_S), .tv_nsec = (long)(left % CLOCK_S) });
+}
+
 static void wait_for_end(struct serve *s, const sigset_t *signals)
 {
 	const struct config *c = s->options->config;
-	struct timespec ttl = {
-		.tv_sec = (time_t)(c->verify_ttl / CLOCK_S),
-		.tv_nsec = (long)(c->verify_ttl % CLOCK_S),
-	};
+	uint64_t ttl = c->verify == VERIFY_TTL ? c->verify_ttl : NEVER;
+	uint64_t check = clock_now() + ttl, save = clock_now() + SAVE_EVERY;
 
-	for (;;) {
-		int signal = sigtimedwait(signals, NULL, c->verify == VERIFY_TTL ? &ttl : NULL);
+	while (wait_until(signals, DL_MIN(check, save)) <= 0) {
+		uint64_t now = clock_now();
 
-		if (signal > 0)
-			return;
-		if (errno == EAGAIN && command_refresh(s) < 0)
+		if (now >= check && command_refresh(s) < 0)
 			log_debug("a check of the source is still to be done");
+		if (now >= check)
+			check = now + ttl;
+		if (now >= save)
+			survey_save_served(s);
+		save = now >= save ? now + SAVE_EVERY : save;
 	}
 }
 
 int serve_run(const struct serve_options *options)
 {
 	struct serve s = {
-		.options = options, .manifest = options->manifest, .stats = &options->shared->stats,
+		.options = options, .manifest = options->manifest, .served = options->served,
+		.stats = &options->shared->stats,
 		.entry_timeout = FOREVER,
 		.negative_timeout = (double)options->config->verify_ttl / (double)CLOCK_S,
 	};

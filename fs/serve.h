@@ -26,9 +26,11 @@ struct fuse_session;
 struct serve_options {
 	const struct config *config;
 	struct manifest *manifest;
+	struct served *served;         /* what is coded anew; NULL: nothing */
 	struct shared *shared;
 	const char *mountpoint;        /* absolute */
 	const char *state_file;        /* where the manifest is saved; NULL: nowhere */
+	const char *served_file;       /* where what is served is saved; NULL: nowhere */
 	const char *lessons_file;      /* where what order=auto learned is; NULL: nowhere */
 	uint64_t memory;               /* bytes, decided */
 	int fuse_fd;                   /* an open /dev/fuse of the mount */
@@ -39,6 +41,7 @@ struct serve_options {
 struct serve {
 	const struct serve_options *options;
 	struct manifest *manifest;
+	struct served *served;
 	struct stats *stats;
 	struct fuse_session *session;
 	struct tier tier;
@@ -51,6 +54,7 @@ struct serve {
 	struct warm *warm;
 	struct control *control;
 	double entry_timeout, negative_timeout;        /* seconds */
+	uint64_t served_saved;         /* served_turn() then */
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
 	_Atomic bool stopping;
 };

@@ -38,8 +38,15 @@ void survey_load(struct serve *s)
 {
 	const char *file = s->options->state_file;
 
-	if (file && !manifest_scanned(s->manifest) && manifest_load(s->manifest, file) < 0)
+	if (!file || manifest_scanned(s->manifest))
+		return;
+	if (manifest_load(s->manifest, file) < 0)
 		log_debug("%s: nothing that can be used; the source is read", file);
+	else if (s->served && s->options->served_file &&
+		 served_load(s->served, s->options->served_file) < 0)
+		log_debug("%s: nothing that can be used; images are coded anew",
+			  s->options->served_file);
+	s->served_saved = served_turn(s->served);
 }
 
 /* What was loaded, or is there from a server before; else from the source. */
@@ -58,6 +65,20 @@ void survey_save(struct serve *s)
 	if (r < 0)
 		log_warning("%s: what the dataset holds could not be saved: %s", file,
 			    strerror(-r));
+}
+
+void survey_save_served(struct serve *s)
+{
+	const char *file = s->options->served_file;
+	uint64_t turn = served_turn(s->served);
+	int r;
+
+	if (!file || turn == s->served_saved || !manifest_scanned(s->manifest))
+		return;
+	s->served_saved = turn;
+	r = served_save(s->served, file);
+	if (r < 0)
+		log_warning("%s: the sizes of images could not be saved: %s", file, strerror(-r));
 }
 
 void survey_known(struct serve *s)
@@ -113,6 +134,17 @@ struct stale_errand {
 	sample_id id;
 };
 
+/* A file whose content is another one, although nothing else says so: it gets a new size once the
+ * kernel has none any more. */
+static void renew(struct serve *s, sample_id id)
+{
+	if (s->stopping || !served_wants(s->served, id))
+		return;
+	notify_forget_pages(s->notify, node_of_sample(id));
+	notify_drain(s->notify, clock_now() + DRAIN_NS);
+	served_renew(s->served, id);
+}
+
 static void run_stale(struct errand *errand, struct serve *s)
 {
 	struct stale_errand *e = dl_container_of(errand, struct stale_errand, errand);
@@ -125,6 +157,7 @@ static void run_stale(struct errand *errand, struct serve *s)
 		notify_drain(s->notify, clock_now() + DRAIN_NS);
 		survey_known(s);
 	}
+	renew(s, e->id);
 	free(e);
 }
 

@@ -14,5 +14,7 @@ void survey_known(struct serve *s);
 void survey_order(struct serve *s);
 /* Keep the manifest for the next mount; a failure is only logged. */
 void survey_save(struct serve *s);
+/* Keep what is served of files for the next mount, if that has changed. */
+void survey_save_served(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);

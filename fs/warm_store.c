@@ -67,6 +67,13 @@ static void land(struct warm *w)
 		dl_cond_wait(&w->changed, &w->lock);
 }
 
+static bool has(const struct warm *w, sample_id id)
+{
+	const struct serve *s = w->serve;
+
+	return kept_has(s->tier.disk, s->manifest, s->served, id);
+}
+
 static bool is_wanted(const struct warm *w, const struct target *t)
 {
 	struct disk_key key;
@@ -83,7 +90,7 @@ static void sort_out(struct warm *w)
 	struct target *t = warm_targets(w, &count);
 
 	for (size_t i = 0; i < count && !warm_ended(w); i++) {
-		bool there = kept_has(w->serve->tier.disk, w->serve->manifest, t[i].id);
+		bool there = has(w, t[i].id);
 		bool wanted = t[i].size > 0 && t[i].size <= whole && (there || is_wanted(w, &t[i]));
 
 		DL_HOLD(&w->lock);
@@ -107,7 +114,7 @@ static void count_kept(struct warm *w, uint64_t files, uint64_t bytes)
 	struct target *t = warm_targets(w, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (kept_has(w->serve->tier.disk, w->serve->manifest, t[i].id)) {
+		if (has(w, t[i].id)) {
 			files++;
 			bytes += t[i].size;
 		} else {

@@ -109,6 +109,23 @@ static int get_root(struct serve *s, const char *what, struct buf *ret)
 	return buf_append(ret, report.spec, strlen(report.spec));
 }
 
+static int get_served(struct serve *s, sample_id id, const char *what, struct buf *ret)
+{
+	struct served_file f;
+
+	if (!s->served || served_ask(s->served, id, &f) < 0 || f.state == SERVED_UNKNOWN)
+		return -ENODATA;
+	if (strcmp(what, "recode") == 0)
+		return buf_printf(ret, "%s", recode_reason_name(f.reason));
+	if (f.state != SERVED_CODED)
+		return -ENODATA;
+	if (strcmp(what, "ssim") == 0 && f.ssim > 0)
+		return buf_printf(ret, "%.4f", f.ssim);
+	if (strcmp(what, "quality") == 0 && f.quality > 0)
+		return buf_printf(ret, "%u", f.quality);
+	return -ENODATA;
+}
+
 static int get_file(struct serve *s, node_id node, const char *what, struct buf *ret)
 {
 	static const char *const places[] = {
@@ -123,10 +140,10 @@ static int get_file(struct serve *s, node_id node, const char *what, struct buf 
 	if (strcmp(what, "source-size") == 0)
 		return buf_printf(ret, "%llu", (unsigned long long)size);
 	if (strcmp(what, "state") != 0)
-		return -ENODATA;
+		return get_served(s, node_sample(node), what, ret);
 	where = engine_where(s->engine, node_sample(node));
 	if (where == WHERE_SOURCE && s->tier.disk &&
-	    kept_has(s->tier.disk, s->manifest, node_sample(node)))
+	    kept_has(s->tier.disk, s->manifest, s->served, node_sample(node)))
 		return buf_printf(ret, "disk");
 	return buf_printf(ret, "%s", places[where]);
 }

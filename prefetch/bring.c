@@ -13,12 +13,12 @@ static void on_brought(struct fetch *f)
 	struct stats *s = e->options.stats;
 
 	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
-	if (f->result == 0 && !f->kept)
-		stats_add(&s->bytes_fetched, f->len);
+	if (f->result == 0)
+		stats_add(&s->bytes_fetched, fetch_source_bytes(e, f));
 	buf_free(&f->bytes);
 	b->result = f->result;
 	b->stored = f->stored;
-	late_release(e, f->len);
+	late_release(e, b->reserved_);
 	e->bringing--;
 	b->done(b);                    /* b may be gone */
 	e->in_flight--;
@@ -36,7 +36,8 @@ int engine_bring(struct engine *e, struct bringing *b)
 	if (e->bringing >= source_depth(e->options.source) || !late_spare(e, len))
 		return -EAGAIN;
 	b->engine_ = e;
-	b->fetch_ = (struct fetch){ .id = b->id, .len = len, .due = UINT64_MAX,
+	b->reserved_ = len;
+	b->fetch_ = (struct fetch){ .id = b->id, .len = len, .whole = true, .due = UINT64_MAX,
 				    .done = on_brought };
 	e->in_flight++;
 	e->bringing++;

@@ -35,7 +35,12 @@ void ask(struct engine *e, struct ask *a)
 
 static bool size_of(const void *context, sample_id id, uint64_t *ret)
 {
-	return manifest_sample(context, id, ret);
+	const struct engine *e = context;
+
+	if (!manifest_sample(e->options.manifest, id, ret))
+		return false;
+	*ret = served_size(e->options.served, e->options.manifest, id);
+	return true;
 }
 
 /* An eighth of the memory is for what readers wait for; a block of a big file is small enough
@@ -48,6 +53,7 @@ static void divide_memory(struct engine *e)
 	e->room = o->memory - e->reserve;
 	e->whole = DL_MIN(o->chunk, e->reserve);
 	e->block_size = BLOCK_MAX;
+	served_limit(o->served, e->whole);
 	while (e->block_size > BLOCK_MIN && e->block_size * 4 > e->reserve)
 		e->block_size /= 2;
 }
@@ -59,7 +65,7 @@ static int make_parts(struct engine *e)
 		.depth = source_depth(e->options.source),
 	};
 	struct plan_sizes sizes = {
-		.size = size_of, .context = e->options.manifest,
+		.size = size_of, .context = e,
 		.count = manifest_entries(e->options.manifest),
 	};
 	int r = store_new(&e->store);
@@ -198,7 +204,8 @@ bool is_big(const struct engine *e, sample_id id)
 {
 	uint64_t size;
 
-	return manifest_sample(e->options.manifest, id, &size) && size > e->whole;
+	return manifest_sample(e->options.manifest, id, &size) && size > e->whole &&
+		!served_wants(e->options.served, id);
 }
 
 struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
@@ -214,10 +221,9 @@ struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 
 uint64_t block_len(const struct engine *e, struct block b)
 {
-	uint64_t size = 0;
+	uint64_t size = served_size(e->options.served, e->options.manifest, b.id);
 
-	manifest_sample(e->options.manifest, b.id, &size);
-	if (size <= e->whole)
+	if (!is_big(e, b.id))
 		return size;
 	return DL_MIN(e->block_size, size - b.number * e->block_size);
 }
@@ -233,8 +239,8 @@ static void note_late(struct engine *e, struct block b)
 		tell(e, (struct fact){ .kind = FACT_LATE, .id = b.id, .time = clock_now() });
 }
 
-int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
-		struct entry **ret)
+/* enum store_got, or why not; what is not ready is on its way. */
+static int get_block(struct engine *e, struct block b, struct waiter *w, struct entry **ret)
 {
 	struct entry *entry;
 	int got;
@@ -242,17 +248,31 @@ int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w
 	if (e->stopping)
 		return -ESHUTDOWN;
 	got = store_begin(e->store, b, w, &entry);
+	if (got == STORE_READY)
+		*ret = entry;
+	else if (got == STORE_MINE)
+		late_start(e, entry);
+	else if (got == STORE_BUSY)
+		source_hurry(e->options.source, b.id, b.number * e->block_size);
+	return got;
+}
+
+int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry **ret)
+{
+	int got = get_block(e, (struct block){ id, 0 }, w, ret);
+
+	return got < 0 ? got : got == STORE_READY;
+}
+
+int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
+		struct entry **ret)
+{
+	int got = get_block(e, b, w, ret);
+
 	if (got < 0)
 		return got;
-	if (got == STORE_READY) {
-		*ret = entry;
-	} else {
+	if (got != STORE_READY)
 		note_late(e, b);
-		if (got == STORE_MINE)
-			late_start(e, entry);
-		else
-			source_hurry(e->options.source, b.id, b.number * e->block_size);
-	}
 	if (is_big(e, b.id))           /* what is read ahead comes after what is waited for */
 		late_read_ahead(e, b, pid);
 	return got == STORE_READY;

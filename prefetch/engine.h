@@ -18,6 +18,7 @@
 #pragma once
 #include "base/stats.h"
 #include "prefetch/plan/plan.h"
+#include "prefetch/source/served.h"
 #include "prefetch/source/source.h"
 #include "prefetch/store/store.h"
 
@@ -41,6 +42,7 @@ struct sink {
 struct engine_options {
 	struct manifest *manifest;     /* borrowed, as sink and stats; they outlive the engine */
 	struct source *source;         /* the engine's own from a successful start on */
+	struct served *served;         /* what is coded anew, borrowed; NULL: nothing */
 	struct sink *sink;             /* finishes its jobs until engine_stop() has returned */
 	struct stats *stats;
 	uint64_t memory;               /* bytes, the bound */
@@ -73,6 +75,10 @@ struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
  */
 int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
 		struct entry **ret) DL_MUST_CHECK;
+/* The same for block 0 of a sample that is not big, by somebody who wants to know its size and
+ * not to read it: that is no late read. */
+int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry **ret)
+	DL_MUST_CHECK;
 /* The reader has the last byte of the block: it need not be held any longer. */
 void engine_read_to_end(struct engine *e, struct block b);
 
@@ -89,6 +95,7 @@ struct bringing {
 	void (*done)(struct bringing *b);
 	struct fetch fetch_;
 	struct engine *engine_;
+	uint64_t reserved_;
 };
 int engine_bring(struct engine *e, struct bringing *b) DL_MUST_CHECK;
 uint64_t engine_whole(const struct engine *e);  /* samples up to this size are fetched whole */

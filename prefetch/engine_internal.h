@@ -25,7 +25,7 @@ struct fact {                          /* what others tell the planner */
 	sample_id id;
 	uint32_t number;               /* of the block; OPEN: the pid */
 	int result;
-	uint64_t time;                 /* ns: when; DONE: how long it took */
+	uint64_t time;                 /* ns: when; DONE: how long it took; HELD: bytes reserved */
 	struct ask *ask;
 };
 
@@ -107,8 +107,12 @@ void fetch_held(struct engine *e, const struct fact *f);
 void fetch_done(struct engine *e, const struct fact *f);
 void push_done(struct engine *e, const struct fact *f);
 void push_known(struct engine *e, sample_id id);
-/* Start reading a block that we are the filler of.  late: its length was reserved. */
-void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late);
+/* Start reading a block that we are the filler of.  reserved: bytes, for a late one. */
+void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
+		 uint64_t reserved);
+
+/* Of a fetch that has ended well: what came from the source, which is not what is served. */
+uint64_t fetch_source_bytes(const struct engine *e, const struct fetch *f);
 
 /* late.c: blocks that a reader waits for, within the reserve */
 void late_start(struct engine *e, struct entry *entry);

@@ -7,8 +7,18 @@ struct job {                           /* a block on its way from the source */
 	struct entry *entry;
 	uint64_t started;
 	uint32_t number;
-	bool late;                     /* its length is reserved */
+	bool late;                     /* it has a part of the reserve: */
+	uint64_t reserved;
 };
+
+uint64_t fetch_source_bytes(const struct engine *e, const struct fetch *f)
+{
+	uint64_t size = f->len;
+
+	if (f->whole && !manifest_sample(e->options.manifest, f->id, &size))
+		return 0;
+	return f->kept ? 0 : size;
+}
 
 static void on_done(struct fetch *f)
 {
@@ -25,13 +35,13 @@ static void on_done(struct fetch *f)
 		buf_free(&f->bytes);
 		store_abort(j->entry, f->result);
 		if (j->late)
-			late_release(e, f->len);
+			late_release(e, j->reserved);
 	} else {
-		stats_add(&s->bytes_fetched, f->kept ? 0 : f->len);
+		stats_add(&s->bytes_fetched, fetch_source_bytes(e, f));
 		/* A reader may have read it to its end before store_commit() returns. */
 		if (j->late)
 			tell(e, (struct fact){ .kind = FACT_HELD, .id = f->id,
-					       .number = j->number });
+					       .number = j->number, .time = j->reserved });
 		store_commit(j->entry, &f->bytes);
 		store_unpin(j->entry);
 		done.result = j->late;
@@ -41,7 +51,8 @@ static void on_done(struct fetch *f)
 	e->in_flight--;
 }
 
-void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
+void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
+		 uint64_t reserved)
 {
 	struct block b = store_block(entry);
 	struct job *j = malloc(sizeof(*j));
@@ -51,9 +62,9 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
 	if (j) {
 		*j = (struct job){
 			.fetch = { .id = b.id, .offset = b.number * e->block_size, .len = len,
-				   .due = due, .done = on_done },
+				   .whole = !is_big(e, b.id), .due = due, .done = on_done },
 			.engine = e, .entry = entry, .started = clock_now(), .number = b.number,
-			.late = late,
+			.late = late, .reserved = reserved,
 		};
 		e->in_flight++;
 		r = source_submit(e->options.source, &j->fetch);
@@ -64,7 +75,7 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late)
 	free(j);
 	store_abort(entry, r);
 	if (late)
-		late_release(e, len);
+		late_release(e, reserved);
 	tell(e, (struct fact){ .kind = FACT_DONE, .id = b.id, .number = b.number, .result = r });
 }
 
@@ -166,6 +177,8 @@ void push_done(struct engine *e, const struct fact *f)
 /* A sample of the plan is in the store: from there it goes to the page cache. */
 static void ready(struct engine *e, sample_id id, uint64_t cost)
 {
+	/* What was coded anew is of another size than was thought. */
+	plan_sized(e->plan, id, served_size(e->options.served, e->options.manifest, id));
 	plan_fetched(e->plan, id, cost);
 	flags_set(&e->flags, id, FLAG_MEMORY);
 	if (flags_get(&e->flags, id) & FLAG_KNOWN)
@@ -179,7 +192,7 @@ void fetch_planned(struct engine *e, sample_id id, uint64_t due)
 
 	switch (store_begin(e->store, (struct block){ id, 0 }, NULL, &entry)) {
 	case STORE_MINE:
-		fetch_start(e, entry, due + 1, false);
+		fetch_start(e, entry, due + 1, false, 0);
 		break;
 	case STORE_READY:              /* a late read brought it: it is the plan's now */
 		store_unpin(entry);
@@ -222,8 +235,7 @@ static bool is_planned(struct engine *e, const struct fact *f)
 void fetch_held(struct engine *e, const struct fact *f)
 {
 	struct loose l = {
-		.block = { f->id, f->number }, .until = UINT64_MAX,
-		.len = block_len(e, (struct block){ f->id, f->number }),
+		.block = { f->id, f->number }, .until = UINT64_MAX, .len = f->time,
 	};
 
 	if (is_planned(e, f) || buf_append(&e->loose, &l, sizeof(l)) < 0)

@@ -38,10 +38,11 @@ static int take_or_queue(struct engine *e, struct entry *entry, uint64_t len)
 
 void late_start(struct engine *e, struct entry *entry)
 {
-	int r = take_or_queue(e, entry, block_len(e, store_block(entry)));
+	uint64_t len = block_len(e, store_block(entry));
+	int r = take_or_queue(e, entry, len);
 
 	if (r == 0)
-		fetch_start(e, entry, 0, true);
+		fetch_start(e, entry, 0, true, len);
 	else if (r == -EAGAIN)
 		tell(e, (struct fact){ .kind = FACT_SHORT });
 	else
@@ -73,7 +74,7 @@ static void start_waiting(struct engine *e)
 	struct late_job *j;
 
 	while ((j = next_job(e))) {
-		fetch_start(e, j->entry, 0, true);
+		fetch_start(e, j->entry, 0, true, j->len);
 		free(j);
 	}
 }
@@ -154,7 +155,7 @@ static bool read_one_ahead(struct engine *e, struct block b)
 		return false;
 	got = store_begin(e->store, b, NULL, &entry);
 	if (got == STORE_MINE) {
-		fetch_start(e, entry, 1, true);
+		fetch_start(e, entry, 1, true, len);
 		return true;
 	}
 	if (got == STORE_READY)

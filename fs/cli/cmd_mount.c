@@ -305,6 +305,20 @@ static void release_place(struct request *q)
 	q->place = -1;
 }
 
+static int open_served(const struct config *c, struct serve_options *options)
+{
+	struct served_options o = {
+		.manifest = options->manifest, .match = c->recode_match,
+		.want = {
+			.quality_ratio = c->quality_ratio, .png_fast = c->png == PNG_FAST,
+			.max_short_side = (unsigned)c->max_short_side,
+			.max_long_side = (unsigned)c->max_long_side,
+		},
+	};
+
+	return served_open(&o, &options->served);
+}
+
 /* The whole life of the mount, in the process that stays. */
 static int run(struct request *q, int ready_fd)
 {
@@ -312,6 +326,7 @@ static int run(struct request *q, int ready_fd)
 	struct manifest_options where = { .source = c->source, .hidden = CONTROL_FOLDER };
 	struct serve_options options = { .config = c, .mountpoint = c->mountpoint };
 	dl_cleanup(buf_free) struct buf state = BUF_EMPTY, lessons = BUF_EMPTY;
+	dl_cleanup(buf_free) struct buf served = BUF_EMPTY;
 	struct mount *mount = NULL;
 	char text[256];
 	int r;
@@ -321,11 +336,15 @@ static int run(struct request *q, int ready_fd)
 	options.state_file = state_file(c, "manifest", &state);
 	if (options.state_file)
 		options.lessons_file = state_file(c, "orders", &lessons);
+	if (options.state_file)
+		options.served_file = state_file(c, "served", &served);
 	r = manifest_open(&where, &options.manifest);
 	if (r < 0)
 		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source,
 				  strerror(-r));
-	r = shared_new(&options.shared);
+	r = open_served(c, &options);
+	if (r == 0)
+		r = shared_new(&options.shared);
 	if (r == 0)
 		r = mount_open(c, &mount, text);
 	else
@@ -339,6 +358,7 @@ static int run(struct request *q, int ready_fd)
 		r = supervise_run(&options, mount, ready_fd) == 0 ? CLI_OK : CLI_MOUNT_FAILED;
 	}
 	shared_free(options.shared);
+	served_close(options.served);
 	manifest_close(options.manifest);
 	return r;
 }

@@ -48,10 +48,31 @@ static void print_store(const struct view *v)
 	       view_number(v, "store_bad"));
 }
 
+static double as_is(const struct view *v)
+{
+	return view_number(v, "as_is_no_gain") + view_number(v, "as_is_damaged") +
+		view_number(v, "as_is_kind") + view_number(v, "as_is_limits") +
+		view_number(v, "as_is_unreadable");
+}
+
+static bool has_images(const struct view *v)
+{
+	return view_number(v, "recoded") + as_is(v) > 0;
+}
+
+static void print_images(const struct view *v)
+{
+	char a[32], b[32];
+
+	printf("recoded    %.0f files, %s instead of %s; %.0f as they are\n",
+	       view_number(v, "recoded"), bytes_of(v, "recoded_bytes", a),
+	       bytes_of(v, "recoded_source_bytes", b), as_is(v));
+}
+
 /* What print_all() prints, print_order()'s two included. */
 static int lines_of(const struct view *v)
 {
-	return has_store(v) ? 12 : 11;
+	return 11 + has_store(v) + has_images(v);
 }
 
 static void print_all(const struct view *v, const char *mountpoint)
@@ -80,6 +101,8 @@ static void print_all(const struct view *v, const char *mountpoint)
 	       view_number(v, "fetch_errors"));
 	if (has_store(v))
 		print_store(v);
+	if (has_images(v))
+		print_images(v);
 	printf("served     %s, pushed %s\n", bytes_of(v, "bytes_served", a),
 	       bytes_of(v, "bytes_pushed", b));
 }

@@ -150,6 +150,14 @@ void held_change(struct plan *p, struct held *h, enum held_state state, enum hel
 		link_append(list, &h->in);
 }
 
+/* In this state it is in no list that goes by size. */
+void held_resize(struct plan *p, struct held *h, uint64_t size)
+{
+	account(p, h, false);
+	h->size = size;
+	account(p, h, true);
+}
+
 void held_await(struct plan *p, struct held *h, uint64_t not_before)
 {
 	held_change(p, h, HELD_WAIT, ROLE_LEAD);

@@ -171,6 +171,14 @@ static void learn_cost(struct plan *p, const struct held *h, uint64_t cost_ns)
 	p->mean = DL_MAX(p->mean - p->mean / 64 + h->size / 64, UINT64_C(1));
 }
 
+void plan_sized(struct plan *p, sample_id id, uint64_t size)
+{
+	struct held *h = held_find(p, id);
+
+	if (h && h->state == HELD_FETCHING && h->size != size)
+		held_resize(p, h, size);
+}
+
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns)
 {
 	struct held *h = held_find(p, id);

@@ -81,6 +81,8 @@ void plan_courses(struct plan *p, const struct course *courses, size_t count, ui
 void plan_used(struct plan *p, sample_id id, uint64_t now);     /* a reader opened it */
 void plan_late(struct plan *p, sample_id id);                   /* it was not there */
 void plan_lost(struct plan *p, sample_id id);                   /* dropped by the kernel */
+/* What is being fetched has another size than the plan was told when it asked. */
+void plan_sized(struct plan *p, sample_id id, uint64_t size);
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);
 void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s, twice */
 void plan_dropped(struct plan *p, sample_id id);

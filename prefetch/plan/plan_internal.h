@@ -135,6 +135,7 @@ void held_delete(struct plan *p, struct held *h);                      /* it has
 void held_change(struct plan *p, struct held *h, enum held_state state, enum held_role role);
 /* It has no bytes, but is wanted: fetch it again, not before a time; or never, after failures. */
 void held_await(struct plan *p, struct held *h, uint64_t not_before);
+void held_resize(struct plan *p, struct held *h, uint64_t size);       /* FETCHING */
 bool held_counts(const struct held *h);
 unsigned held_class(const struct held *h);
 

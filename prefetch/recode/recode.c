@@ -26,6 +26,7 @@ static const char *const names[RECODE_REASONS] = {
 	[RECODE_CHUNKS] = "unknown chunks",
 	[RECODE_LIMITS] = "too large",
 	[RECODE_NO_MEMORY] = "no memory",
+	[RECODE_UNREADABLE] = "cannot be read",
 };
 
 static bool begins(struct bytes b, const char *with, size_t len)

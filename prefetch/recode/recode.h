@@ -44,6 +44,7 @@ enum recode_reason {
 	RECODE_CHUNKS,                 /* a PNG with chunks that may mean anything */
 	RECODE_LIMITS,                 /* more pixels, scans, memory or work than allowed */
 	RECODE_NO_MEMORY,
+	RECODE_UNREADABLE,             /* never said by recode() */
 	RECODE_REASONS,                /* how many there are */
 };
 

@@ -22,6 +22,7 @@
 #include "prefetch/source/layer.h"
 #include "prefetch/source/meter.h"
 #include "prefetch/source/queue.h"
+#include "prefetch/source/served.h"
 #include "prefetch/store/disk.h"
 
 #define THREADS 4u
@@ -47,6 +48,7 @@ struct kept {
 	struct disk *disk;
 	struct meter *meter;
 	const _Atomic bool *current;
+	struct served *served;
 	int64_t settle_ns;
 	struct dl_lock lock;
 	pthread_cond_t changed;
@@ -107,11 +109,41 @@ static int ask_below(struct kept_fetch *kf, struct fetch *f)
 
 /* --- From the disk ------------------------------------------------------------------------ */
 
+/* Is that what is served of it?  The disk may know what the table does not any more. */
+static int check_served(struct kept *k, const struct fetch *f, size_t len)
+{
+	struct recoded coded = { .size = len };
+	struct served_file file;
+
+	if (!served_wants(k->served, f->id))
+		return len == f->len ? 0 : -EIO;
+	if (served_ask(k->served, f->id, &file) < 0)
+		return -EIO;
+	if (file.state == SERVED_UNKNOWN)      /* as it is, or not?  That must be tried. */
+		return len != f->len ? served_tell(k->served, f->id, RECODE_DONE, &coded) : -EIO;
+	return len == file.size ? 0 : -EIO;
+}
+
+static int get(struct kept_fetch *kf, struct fetch *f)
+{
+	struct kept *k = kf->kept;
+	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
+	int r = disk_get(k->disk, &kf->key, &kf->identity, &bytes);
+
+	if (r == 0)
+		r = check_served(k, f, bytes.len);
+	if (r < 0)
+		return r;
+	f->len = bytes.len;
+	f->bytes = buf_take(&bytes);
+	return 0;
+}
+
 /* True: the disk has given it.  False: somebody else has it now. */
-static bool serve(struct kept *k, struct fetch *f, bool stopping)
+static bool serve(struct fetch *f, bool stopping)
 {
 	struct kept_fetch *kf = dl_container_of(f->own_, struct kept_fetch, layer);
-	int r = stopping ? -ESHUTDOWN : disk_get(k->disk, &kf->key, &kf->identity, &f->bytes);
+	int r = stopping ? -ESHUTDOWN : get(kf, f);
 
 	/* Only if two sums are the same by chance. */
 	if (r == 0 && f->bytes.len != f->len) {
@@ -143,7 +175,7 @@ static void take(struct kept_thread *t, struct fetch *f)
 	t->len = f->len;
 	t->hurried = false;
 	dl_lock_drop(&k->lock);
-	served = serve(k, f, stopping);
+	served = serve(f, stopping);
 	dl_lock_take(&k->lock);
 	t->id = SAMPLE_NONE;
 	if (served || !t->hurried)
@@ -208,6 +240,7 @@ static int ask_version(struct kept_fetch *kf, struct fetch *f)
 {
 	layer_fetch_init(&kf->layer, f, on_version);
 	kf->layer.inner.len = 0;
+	kf->layer.inner.whole = false;
 	return submit_below(kf);
 }
 
@@ -234,14 +267,15 @@ static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 	dl_cleanup(dl_freep) struct kept_fetch *kf = NULL;
 	struct attr a;
 
-	if (f->len == 0 || manifest_attr(k->source.manifest, node_of_sample(f->id), &a) < 0)
+	if (f->len == 0 || manifest_attr(k->source.manifest, node_of_sample(f->id), &a) < 0 ||
+	    (!f->whole && served_wants(k->served, f->id)))
 		return NULL;
 	kf = calloc(1, sizeof(*kf));
 	if (!kf || kept_key(k->source.manifest, f->id, &kf->key) < 0)
 		return NULL;
 	kf->kept = k;
 	kf->key.part = part_of(f, &a);
-	kf->identity = kept_identity(&a);
+	kf->identity = kept_identity(k->served, f->id, &a);
 	kf->asked = real_now();
 	return DL_TAKE(kf);
 }
@@ -311,6 +345,7 @@ static int kept_open(struct source *s)
 	k->disk = s->options->disk;
 	k->meter = s->options->meter;
 	k->current = s->options->current;
+	k->served = s->options->served;
 	k->settle_ns = (int64_t)s->options->settle;
 	dl_lock_init(&k->lock);
 	dl_cond_init(&k->changed);

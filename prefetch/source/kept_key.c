@@ -19,14 +19,16 @@ int kept_key(const struct manifest *m, sample_id id, struct disk_key *ret)
 	return r;
 }
 
-struct disk_identity kept_identity(const struct attr *a)
+struct disk_identity kept_identity(const struct served *served, sample_id id,
+				   const struct attr *a)
 {
 	return (struct disk_identity){
 		.size = a->size, .ino = a->ino, .mtime_ns = a->mtime_ns, .ctime_ns = a->ctime_ns,
+		.dev = served_wants(served, id) ? served_recipe(served) : 0,
 	};
 }
 
-bool kept_has(struct disk *d, const struct manifest *m, sample_id id)
+bool kept_has(struct disk *d, const struct manifest *m, const struct served *served, sample_id id)
 {
 	struct disk_identity identity;
 	struct disk_key key;
@@ -34,6 +36,6 @@ bool kept_has(struct disk *d, const struct manifest *m, sample_id id)
 
 	if (manifest_attr(m, node_of_sample(id), &a) < 0 || kept_key(m, id, &key) < 0)
 		return false;
-	identity = kept_identity(&a);
+	identity = kept_identity(served, id, &a);
 	return disk_has(d, &key, &identity);
 }

@@ -4,6 +4,7 @@
 
 extern const struct source_ops source_uring, source_threads;    /* bottoms: a folder */
 extern const struct source_ops source_slow, source_fault;       /* layers */
+extern const struct source_ops source_recoding;                 /* above them */
 extern const struct source_ops source_kept;                     /* the one on top of all */
 
 /* The end of every fetch: checks what the contract promises, frees bytes of a failed one,
@@ -22,5 +23,5 @@ struct layer_fetch {
 };
 /* Hand one that asks for the same down to `next`; done(&l->inner) then owns l. */
 void layer_fetch_init(struct layer_fetch *l, struct fetch *outer, void (*done)(struct fetch *f));
-/* Move result and bytes of the inner fetch to the outer one; the result. */
+/* Move result, bytes and length of the inner fetch to the outer one; the result. */
 int layer_fetch_move(struct layer_fetch *l);

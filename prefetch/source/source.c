@@ -96,6 +96,8 @@ int source_open(const struct source_options *options, struct source **ret)
 	struct source *s = NULL;
 	int r = open_layers(options, &s);
 
+	if (r == 0 && options->served)
+		r = open_one(&source_recoding, options, s, NULL, &s);
 	if (r == 0 && options->disk)
 		r = open_one(&source_kept, options, s, NULL, &s);
 	if (r < 0) {
@@ -114,6 +116,10 @@ int source_submit(struct source *s, struct fetch *f)
 	assert(f->done && !f->bytes.at);
 	if (!manifest_sample(s->manifest, f->id, &size))
 		return -EINVAL;
+	if (f->whole) {                /* as the source has it; a layer may make less of it */
+		f->offset = 0;
+		f->len = size;
+	}
 	if (f->offset > size || f->len > size - f->offset)
 		return -EINVAL;
 	f->result = -EINPROGRESS;
@@ -191,7 +197,8 @@ void layer_fetch_init(struct layer_fetch *l, struct fetch *outer, void (*done)(s
 {
 	l->outer = outer;
 	l->inner = (struct fetch){
-		.id = outer->id, .offset = outer->offset, .len = outer->len, .due = outer->due,
+		.id = outer->id, .offset = outer->offset, .len = outer->len, .whole = outer->whole,
+		.due = outer->due,
 		.done = done,
 	};
 }
@@ -199,5 +206,6 @@ void layer_fetch_init(struct layer_fetch *l, struct fetch *outer, void (*done)(s
 int layer_fetch_move(struct layer_fetch *l)
 {
 	l->outer->bytes = buf_take(&l->inner.bytes);
+	l->outer->len = l->inner.len;
 	return l->inner.result;
 }

@@ -14,6 +14,7 @@
 struct source;
 struct disk;
 struct meter;
+struct served;
 struct source_options;
 
 /* One read in flight.  The caller owns it and leaves it alone until done() runs; done()
@@ -23,6 +24,7 @@ struct fetch {
 	sample_id id;
 	uint64_t offset;               /* from here ... */
 	size_t len;                    /* ... so many bytes; offset + len <= the sample's size */
+	bool whole;                    /* all that is served of it; len is set before done() */
 	uint64_t due;                  /* urgency; lower first; 0: a reader waits */
 	struct buf bytes;              /* empty before; exactly len on success, empty otherwise */
 	int result;                    /* 0 or -errno, set before done().  -ESTALE: the file is
@@ -76,6 +78,8 @@ struct source_options {
 	 * the disk has is still the right one.  NULL: none. */
 	struct disk *disk;
 	const _Atomic bool *current;
+	/* What images are coded anew, borrowed; NULL: none. */
+	struct served *served;
 	/* ns: as long after its last change a file may change again within the same tick of the
 	 * clock of its times, so that it looks the same; it is not kept before. */
 	uint64_t settle;

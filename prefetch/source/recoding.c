@@ -1,0 +1,342 @@
+/* Images that are coded anew on their way from the source.
+ *
+ * A whole sample that may be coded comes from below as it is, waits here, and is coded by threads
+ * of this layer; what came of it is told to the table of what is served, which hands its size out.
+ * Two kinds of threads: those for what nobody waits for yet have the least priority, so that they
+ * run in the time that nobody else wants; the others take only what a reader waits for.
+ *
+ * A reader may come for what an idle thread has in hand, and its priority cannot be raised without
+ * a privilege: then another thread codes the same once more, and the first that is ready delivers.
+ * Both make the same of it.
+ */
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/lock.h"
+#include "prefetch/source/layer.h"
+#include "prefetch/source/queue.h"
+#include "prefetch/source/served.h"
+
+#define THREADS_MAX 64u
+
+struct task {
+	struct layer_fetch layer;      /* its inner bytes are the source's, until the task ends */
+	struct recoding *recoding;
+	unsigned users;                /* threads that have it; under the lock, like what follows */
+	bool delivered;
+	bool again;                    /* a reader waits: it should be coded by one more */
+};
+
+struct coder {                         /* a thread */
+	struct recoding *recoding;
+	pthread_t thread;
+	bool idle;                     /* of the first kind */
+	struct task *task;             /* in hand, or NULL */
+};
+
+struct recoding {
+	struct source source;
+	struct served *served;
+	struct dl_lock lock;
+	pthread_cond_t queued, urgent;
+	struct queue queue;            /* outer fetches; own_ is the task's layer */
+	struct coder coders[2 * THREADS_MAX];
+	unsigned coder_count;
+	bool stopping;
+};
+
+/* --- Coding ------------------------------------------------------------------------------- */
+
+/* What is to be delivered: 0 and the bytes, or an error. */
+static int code(struct task *t, struct buf *ret)
+{
+	struct served *served = t->recoding->served;
+	const struct fetch *from = &t->layer.inner;
+	struct recoded coded = { 0 };
+	enum recode_reason reason = recode(served_wish(served), from->bytes.at, from->bytes.len,
+					   &coded);
+	int r;
+
+	*ret = (struct buf){ coded.data, coded.size, coded.size };
+	if (reason != RECODE_DONE)
+		r = buf_append(ret, from->bytes.at, from->bytes.len);
+	else
+		r = 0;
+	if (r == 0)
+		r = served_tell(served, from->id, reason, &coded);
+	/* The file has another content than when its size was told, and looks the same. */
+	if (r == -ESTALE && reason != RECODE_NO_MEMORY)
+		served_forget(served, from->id);
+	else if (r == -ESTALE)
+		r = -ENOMEM;
+	if (r < 0)
+		buf_free(ret);
+	return r;
+}
+
+static void task_free(struct task *t)
+{
+	buf_free(&t->layer.inner.bytes);
+	free(t);
+}
+
+/* With the lock, which is dropped meanwhile. */
+static void run_task(struct coder *c, struct task *t)
+{
+	struct recoding *rc = c->recoding;
+	struct buf bytes;
+	bool first, last;
+	int r;
+
+	c->task = t;
+	t->users++;
+	dl_lock_drop(&rc->lock);
+	r = code(t, &bytes);
+	dl_lock_take(&rc->lock);
+	c->task = NULL;
+	first = !t->delivered;
+	t->delivered = true;
+	last = --t->users == 0;
+	dl_lock_drop(&rc->lock);
+	if (first) {
+		struct fetch *outer = t->layer.outer;
+
+		outer->len = r == 0 ? bytes.len : outer->len;
+		outer->bytes = bytes;
+		layer_done(outer, r);
+	} else {
+		buf_free(&bytes);
+	}
+	if (last)
+		task_free(t);
+	dl_lock_take(&rc->lock);
+}
+
+/* What an idle thread has in hand and a reader waits for. */
+static struct task *next_again(struct recoding *rc)
+{
+	for (unsigned i = 0; i < rc->coder_count; i++) {
+		struct task *t = rc->coders[i].task;
+
+		if (t && t->again && !t->delivered) {
+			t->again = false;
+			return t;
+		}
+	}
+	return NULL;
+}
+
+static struct task *task_of(struct fetch *f)
+{
+	return f ? dl_container_of(f->own_, struct task, layer) : NULL;
+}
+
+static struct task *next_task(struct coder *c)
+{
+	struct recoding *rc = c->recoding;
+	struct task *t;
+
+	if (c->idle)
+		return task_of(queue_pop(&rc->queue));
+	if (rc->queue.count > 0 && rc->queue.heap[0]->due == 0)
+		return task_of(queue_pop(&rc->queue));
+	t = next_again(rc);
+	return t;
+}
+
+static void end_waiting(struct recoding *rc)
+{
+	struct fetch *f;
+
+	while ((f = queue_pop(&rc->queue))) {
+		dl_lock_drop(&rc->lock);
+		task_free(task_of(f));
+		layer_done(f, -ESHUTDOWN);
+		dl_lock_take(&rc->lock);
+	}
+}
+
+/* As little as there is: at SCHED_IDLE, who stops the mount could wait for seconds.  Of the thread,
+ * not of the process.  If it is refused, it competes with the readers' programs. */
+static void become_idle(void)
+{
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	(void)sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){ 0 });
+}
+
+static void *coder_main(void *arg)
+{
+	struct coder *c = arg;
+	struct recoding *rc = c->recoding;
+
+	if (c->idle)
+		become_idle();
+	DL_HOLD(&rc->lock);
+	while (!rc->stopping) {
+		struct task *t = next_task(c);
+
+		if (t)
+			run_task(c, t);
+		else
+			dl_cond_wait(c->idle ? &rc->queued : &rc->urgent, &rc->lock);
+	}
+	end_waiting(rc);
+	return NULL;
+}
+
+/* --- From below --------------------------------------------------------------------------- */
+
+static int queue_task(struct task *t)
+{
+	struct recoding *rc = t->recoding;
+	struct fetch *f = t->layer.outer;
+	int r;
+
+	f->own_ = &t->layer;
+	f->due = t->layer.inner.due;   /* a reader may have come */
+	DL_HOLD(&rc->lock);
+	r = rc->stopping ? -ESHUTDOWN : queue_push(&rc->queue, f);
+	if (r < 0)
+		return r;
+	pthread_cond_signal(&rc->queued);
+	if (f->due == 0)
+		pthread_cond_signal(&rc->urgent);
+	return 0;
+}
+
+/* Its attributes shall be seen nevertheless. */
+static void note_unreadable(struct served *s, sample_id id)
+{
+	if (served_tell(s, id, RECODE_UNREADABLE, NULL) < 0)
+		return;                /* it could be read once, and has its size */
+}
+
+/* On a thread of the source below. */
+static void on_inner(struct fetch *inner)
+{
+	struct task *t = dl_container_of(inner, struct task, layer.inner);
+	struct fetch *outer = t->layer.outer;
+	int r = inner->result;
+
+	if (r == 0)
+		r = queue_task(t);
+	if (r == 0)
+		return;
+	if (r == -EACCES || r == -EPERM)
+		note_unreadable(t->recoding->served, inner->id);
+	task_free(t);
+	layer_done(outer, r);
+}
+
+static bool is_coded(const struct recoding *rc, const struct fetch *f)
+{
+	struct served_file file;
+
+	return f->whole && served_wants(rc->served, f->id) &&
+		served_ask(rc->served, f->id, &file) == 0 && file.state != SERVED_AS_IT_IS;
+}
+
+static int recoding_submit(struct source *s, struct fetch *f)
+{
+	struct recoding *rc = dl_container_of(s, struct recoding, source);
+	struct task *t;
+	int r;
+
+	if (!is_coded(rc, f))
+		return source_submit(s->next, f);
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return -ENOMEM;
+	t->recoding = rc;
+	layer_fetch_init(&t->layer, f, on_inner);
+	r = source_submit(s->next, &t->layer.inner);
+	if (r < 0)
+		free(t);
+	return r;
+}
+
+static void recoding_hurry(struct source *s, sample_id id, uint64_t offset)
+{
+	struct recoding *rc = dl_container_of(s, struct recoding, source);
+
+	DL_HOLD(&rc->lock);
+	queue_hurry(&rc->queue, id, offset);
+	for (unsigned i = 0; i < rc->coder_count; i++) {
+		struct coder *c = &rc->coders[i];
+
+		if (c->idle && c->task && c->task->layer.inner.id == id && c->task->users == 1)
+			c->task->again = true;
+	}
+	pthread_cond_broadcast(&rc->urgent);
+}
+
+static unsigned recoding_depth(const struct source *s)
+{
+	return source_depth(s->next) + dl_container_of(s, struct recoding, source)->coder_count;
+}
+
+static void recoding_stop(struct source *s)
+{
+	struct recoding *rc = dl_container_of(s, struct recoding, source);
+
+	dl_lock_take(&rc->lock);
+	rc->stopping = true;
+	pthread_cond_broadcast(&rc->queued);
+	pthread_cond_broadcast(&rc->urgent);
+	dl_lock_drop(&rc->lock);
+	for (unsigned i = 0; i < rc->coder_count; i++)
+		pthread_join(rc->coders[i].thread, NULL);
+}
+
+static void recoding_close(struct source *s)
+{
+	struct recoding *rc = dl_container_of(s, struct recoding, source);
+
+	queue_fini(&rc->queue);
+	pthread_cond_destroy(&rc->queued);
+	pthread_cond_destroy(&rc->urgent);
+	dl_lock_fini(&rc->lock);
+}
+
+static int start_coder(struct recoding *rc, bool idle)
+{
+	struct coder *c = &rc->coders[rc->coder_count];
+	int r;
+
+	*c = (struct coder){ .recoding = rc, .idle = idle };
+	r = -pthread_create(&c->thread, NULL, coder_main, c);
+	rc->coder_count += r == 0;
+	return r;
+}
+
+static int recoding_open(struct source *s)
+{
+	struct recoding *rc = dl_container_of(s, struct recoding, source);
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned each = cores < 1 ? 1 : (unsigned)DL_MIN(cores, (long)THREADS_MAX);
+	int r = 0;
+
+	rc->served = s->options->served;
+	dl_lock_init(&rc->lock);
+	dl_cond_init(&rc->queued);
+	dl_cond_init(&rc->urgent);
+	for (unsigned i = 0; r == 0 && i < 2 * each; i++)
+		r = start_coder(rc, i < each);
+	if (r < 0) {
+		recoding_stop(s);
+		recoding_close(s);
+	}
+	return r;
+}
+
+const struct source_ops source_recoding = {
+	.name = "recoding",
+	.size = sizeof(struct recoding),
+	.open = recoding_open,
+	.submit = recoding_submit,
+	.hurry = recoding_hurry,
+	.depth = recoding_depth,
+	.stop = recoding_stop,
+	.close = recoding_close,
+};
