@@ -4,7 +4,7 @@
 
 #include "prefetch/store/disk_trust.h"
 
-#define BATCH ((size_t)16384)
+#define BATCH ((size_t)65536)
 #define INDEX_MOST(size) ((size) / 8)
 
 /* No reason not to read what is there; the next open tries again. */
@@ -67,11 +67,27 @@ struct tail {
 	struct mark mark;
 };
 
+/* Of those with the same key the later one comes later. */
+static int by_key(const void *a, const void *b)
+{
+	const struct index_change *x = a, *y = b;
+	int order = memcmp(&x->record.key, &y->record.key, sizeof(x->record.key));
+
+	if (order != 0)
+		return order;
+	if (x->place.segment != y->place.segment)
+		return x->place.segment < y->place.segment ? -1 : 1;
+	return (x->place.offset > y->place.offset) - (x->place.offset < y->place.offset);
+}
+
+/* In the order of the keys, so that a page of the index is changed once. */
 static int apply(struct tail *t)
 {
 	struct disk *d = t->disk;
-	int r = index_apply(d->index, t->batch, t->batched, t->mark);
+	int r;
 
+	qsort(t->batch, t->batched, sizeof(*t->batch), by_key);
+	r = index_apply(d->index, t->batch, t->batched, t->mark);
 	if (r == 0)
 		space_applied(d, t->batch, t->batched);
 	t->batched = 0;

@@ -72,13 +72,17 @@ static bool trusted(const char *folder)
 	dl_cleanup(dl_closep) int fd = open_file(folder, "/state", O_RDONLY);
 	struct state s;
 	char boot[40];
+	uint64_t sum;
 
 	if (fd < 0 || file_fill(fd, &s, sizeof(s)) != sizeof(s) || s.magic != MAGIC ||
 	    s.sum != state_sum(&s))
 		return false;
 	this_boot(boot);
+	/* All of it is gone through next, in the order of its keys: page by page, from a disk, that
+	 * would be slow.  So it is read once in any case. */
+	sum = data_sum(folder);
 	if (s.trust == TRUST_IF_SAME)
-		return s.data_sum == data_sum(folder);
+		return s.data_sum == sum;
 	return s.trust == TRUST_IN_BOOT && boot[0] && memcmp(boot, s.boot, sizeof(boot)) == 0;
 }
 
