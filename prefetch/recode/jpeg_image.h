@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "prefetch/recode/jpeg_outline.h"
 
-#define JPEG_VALUE_MAX 16383           /* of a coefficient; larger ones are cut to it */
+#define JPEG_VALUE_MAX 1023            /* of a coefficient; what is beyond means the same */
 
 struct jpeg_plane {
 	int16_t *at;                   /* [rows][columns][64] */
@@ -24,11 +24,11 @@ struct jpeg_image {
 };
 
 /* RECODE_DONE, or why it cannot be had.  Any warning of the decoder is RECODE_DAMAGED. */
-enum recode_reason jpeg_read(struct bytes source, const struct jpeg_outline *o,
-			     struct jpeg_image *ret);
+enum recode_reason jpeg_read(struct bytes source, struct jpeg_image *ret);
 
-/* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, to be
- * multiplied by quant[].  The APPn and COM segments of `notes`, a JPEG, are copied in front.
+/* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, up to
+ * JPEG_VALUE_MAX + 1, to be multiplied by quant[]; the second and the third share their quant[].
+ * The APPn and COM segments of `notes`, a JPEG, are copied in front.
  * RECODE_NO_GAIN: it would be longer than `most` bytes.
  */
 enum recode_reason jpeg_write(const struct jpeg_image *image, struct bytes notes, size_t most,

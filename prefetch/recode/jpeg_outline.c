@@ -113,7 +113,7 @@ static enum recode_reason read_frame(const struct segment *g, struct jpeg_outlin
 		if (o->h[i] < 1 || o->h[i] > 4 || o->v[i] < 1 || o->v[i] > 4)
 			return RECODE_DAMAGED;
 	}
-	return RECODE_DONE;
+	return b[8] == JPEG_SLOT_LUMA ? RECODE_NO_GAIN : RECODE_DONE;
 }
 
 static enum recode_reason read_segment(const struct segment *g, struct jpeg_outline *o)
@@ -131,16 +131,31 @@ static enum recode_reason read_segment(const struct segment *g, struct jpeg_outl
 	return RECODE_DONE;
 }
 
-static enum recode_reason check(const struct jpeg_outline *o, const struct recode_limits *l)
+/* Of all components; an image without a frame has none. */
+static uint64_t samples_of(const struct jpeg_outline *o)
 {
-	uint64_t pixels = (uint64_t)o->width * o->height;
+	unsigned most = 1, sum = 0;
+
+	for (unsigned i = 0; i < o->components; i++) {
+		sum += o->h[i] * o->v[i];
+		most = DL_MAX(most, o->h[i] * o->v[i]);
+	}
+	return (uint64_t)o->width * o->height * sum / most;
+}
+
+static enum recode_reason check(const struct jpeg_outline *o, const struct recode_limits *l,
+				size_t size)
+{
+	uint64_t pixels = (uint64_t)o->width * o->height, samples = samples_of(o);
 
 	if (pixels > l->pixels || o->scans > l->scans)
 		return RECODE_LIMITS;
-	if ((pixels * o->components / 64 + 1) * o->scans > l->work)
+	if ((samples / 64 + 1) * o->scans > l->work)
 		return RECODE_LIMITS;
-	/* Coefficients twice, pixels of luma twice, and sums for them; with room to spare. */
-	return pixels * (8 + 6 * o->components) > l->memory ? RECODE_LIMITS : RECODE_DONE;
+	/* Coefficients three times (read, taken, coded), luma's pixels twice with sums for a third
+	 * of their rows, and the result.
+	 */
+	return samples * 6 + pixels * 6 + size > l->memory ? RECODE_LIMITS : RECODE_DONE;
 }
 
 enum recode_reason jpeg_outline(struct bytes source, const struct recode_limits *limits,
@@ -159,11 +174,11 @@ enum recode_reason jpeg_outline(struct bytes source, const struct recode_limits 
 			if (at != source.len)
 				return RECODE_TRAILER;
 			*ret = o;
-			return check(&o, limits);
+			return check(&o, limits, source.len);
 		}
 		r = read_segment(&g, &o);
 		if (r == RECODE_DONE)
-			r = check(&o, limits);
+			r = check(&o, limits, source.len);
 		if (r != RECODE_DONE)
 			return r;
 	}

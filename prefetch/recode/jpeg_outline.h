@@ -8,6 +8,12 @@
 
 #define JPEG_COMPONENTS 3
 
+/* The slots of the quantisation tables that we write.  All decoders go by these numbers, and all
+ * other encoders have luma in slot 0: so our own results can be told, and are not recoded again.
+ */
+#define JPEG_SLOT_LUMA 1
+#define JPEG_SLOT_COLOUR 0
+
 struct jpeg_outline {
 	unsigned width, height;
 	unsigned components;           /* 1 or 3 */

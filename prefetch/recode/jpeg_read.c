@@ -71,14 +71,12 @@ static void read_all(void *context)
 	jpeg_finish_decompress(in);
 }
 
-enum recode_reason jpeg_read(struct bytes source, const struct jpeg_outline *o,
-			     struct jpeg_image *ret)
+enum recode_reason jpeg_read(struct bytes source, struct jpeg_image *ret)
 {
 	struct jpeg_image image = { 0 };
 	struct reading r = { .source = source, .image = &image };
 	enum recode_reason reason;
 
-	(void)o;
 	r.in.err = jpeg_guard_init(&r.guard);
 	reason = jpeg_guarded(&r.guard, read_all, &r);
 	jpeg_destroy_decompress(&r.in);

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "prefetch/recode/huffman.h"
 #include "prefetch/recode/jpeg_guard.h"
+#include "prefetch/recode/kernel.h"
 
 struct writing {
 	struct jpeg_guard guard;
@@ -40,13 +42,62 @@ static uint32_t round_up(uint32_t n, unsigned to)
 	return (n + to - 1) / to * to;
 }
 
-static void set_table(struct jpeg_compress_struct *out, int slot, const uint16_t quant[64])
+static void set_steps(struct jpeg_compress_struct *out, int slot, const uint16_t quant[64])
 {
 	if (!out->quant_tbl_ptrs[slot])
 		out->quant_tbl_ptrs[slot] = jpeg_alloc_quant_table((j_common_ptr)out);
 	for (unsigned k = 0; k < 64; k++)
 		out->quant_tbl_ptrs[slot]->quantval[k] = quant[k];
 	out->quant_tbl_ptrs[slot]->sent_table = FALSE;
+}
+
+static void set_code(struct jpeg_compress_struct *out, JHUFF_TBL **slot, const uint32_t often[256])
+{
+	struct huffman_code code;
+
+	if (!*slot)
+		*slot = jpeg_alloc_huff_table((j_common_ptr)out);
+	huffman_code(often, &code);
+	memcpy((*slot)->bits, code.count, sizeof(code.count));
+	memcpy((*slot)->huffval, code.symbols, sizeof(code.symbols));
+	(*slot)->sent_table = FALSE;
+}
+
+/* In an interleaved scan the order of blocks is another, so this is not exact for DC; each of its
+ * symbols gets a code.
+ */
+static void count_dc(const struct jpeg_plane *p, uint32_t often[256])
+{
+	size_t count = (size_t)p->columns * p->rows;
+	int before = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int now = p->at[64 * i], by = abs(now - before);
+
+		often[by ? 32 - __builtin_clz((unsigned)by) : 0]++;
+		before = now;
+	}
+}
+
+#define DC_SIZES 12
+
+/* One code for luma, one for both colours. */
+static void set_codes(struct jpeg_compress_struct *out, const struct jpeg_image *image)
+{
+	for (unsigned slot = 0; slot < 2 && slot < image->components; slot++) {
+		uint32_t dc[256] = { 0 }, ac[256] = { [0] = 1 };
+
+		for (unsigned size = 0; size < DC_SIZES; size++)
+			dc[size] = 1;
+		for (unsigned i = slot; i < (slot ? image->components : 1); i++) {
+			const struct jpeg_plane *p = &image->plane[i];
+
+			count_dc(p, dc);
+			kernel_best()->count(p->at, (size_t)p->columns * p->rows, ac);
+		}
+		set_code(out, &out->dc_huff_tbl_ptrs[slot], dc);
+		set_code(out, &out->ac_huff_tbl_ptrs[slot], ac);
+	}
 }
 
 static void set_up(struct writing *w)
@@ -63,13 +114,15 @@ static void set_up(struct writing *w)
 	/* They are among the notes, or were not there. */
 	out->write_JFIF_header = FALSE;
 	out->write_Adobe_marker = FALSE;
-	out->optimize_coding = TRUE;
 	for (unsigned i = 0; i < image->components; i++) {
+		int slot = i ? JPEG_SLOT_COLOUR : JPEG_SLOT_LUMA;
+
 		out->comp_info[i].h_samp_factor = (int)image->plane[i].h;
 		out->comp_info[i].v_samp_factor = (int)image->plane[i].v;
-		out->comp_info[i].quant_tbl_no = i > 0;
-		set_table(out, i > 0, image->plane[i].quant);
+		out->comp_info[i].quant_tbl_no = slot;
+		set_steps(out, slot, image->plane[i].quant);
 	}
+	set_codes(out, image);
 }
 
 static void write_notes(struct writing *w)

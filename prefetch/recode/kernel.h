@@ -1,0 +1,53 @@
+/* What takes the time, compiled for several instruction sets (-DKERNEL=…).
+ *
+ * All give the same bits: lanes are never added up in an order of their own, and products are not
+ * fused with sums.  A file's size must not depend on the machine that recodes it.
+ *
+ * Thread-safety: pure.
+ */
+#pragma once
+#include "base/dl.h"
+
+#define SSIM_TAPS 11                   /* side of a window; a shorter picture has no SSIM */
+
+/* How coefficients of a plane become levels; see quantise.c. */
+struct quantiser {
+	float step[64], inverse[64];   /* in natural order, as all here */
+	int16_t least[64];             /* of a coefficient that may become a level of 1 */
+	float weight[64];              /* of an error at this frequency, times its step */
+};
+
+#define KERNEL_LINE(stride) ((stride) + 16)      /* values of a line to work with */
+#define QUANTISE_ROUND 0.42f           /* added before a level is cut to a whole number */
+
+struct kernel {
+	const char *name;
+
+	/* `columns` blocks make 8 rows of pixels.  Each value is multiplied by steps[k]. */
+	void (*pixels)(const int16_t *blocks, const float *steps, uint32_t columns, uint8_t *to,
+		       size_t stride);
+
+	/* Values (columns * 64) of `columns` blocks, from 8 rows. */
+	void (*blocks)(const float *from, size_t stride, uint32_t columns, int16_t *to);
+
+	/* Levels of `count` blocks.  price[i]: of a bit in block i, in squared errors. */
+	void (*quantise)(const struct quantiser *q, const int16_t *from, const float *price,
+			 size_t count, int16_t *levels);
+
+	/* Adds how often each AC symbol (run << 4 | size) of a Huffman code comes. */
+	void (*count)(const int16_t *levels, size_t count, uint32_t *symbols);
+
+	/* Weighted means of p and p*p in each window of the row whose first pixel row is p.
+	 * stride: a multiple of 8.  work: 3 KERNEL_LINEs; mean, square: stride values.
+	 */
+	void (*measure)(const uint8_t *p, size_t stride, uint32_t width, float *work, float *mean,
+			float *square);
+
+	/* Sum of SSIM over the windows of a row: p measured already, q not yet. */
+	float (*compare)(const uint8_t *p, const uint8_t *q, size_t stride, uint32_t width,
+			 const float *mean, const float *square, float *work);
+};
+
+/* The fastest that this machine can run; kernel_number(0 …) are all of those, then NULL. */
+const struct kernel *kernel_best(void);
+const struct kernel *kernel_number(unsigned i);

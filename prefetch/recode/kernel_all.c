@@ -1,0 +1,10 @@
+#include "prefetch/recode/kernel_parts.h"
+
+#define THIS KERNEL_JOIN(kernel, KERNEL)
+extern const struct kernel THIS;
+
+const struct kernel THIS = {
+	.name = KERNEL_NAME(KERNEL), .pixels = pixels_of, .blocks = blocks_of,
+	.quantise = quantise_of, .count = count_of,
+	.measure = measure_of, .compare = compare_of,
+};

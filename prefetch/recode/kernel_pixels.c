@@ -1,0 +1,141 @@
+#include "prefetch/recode/kernel_parts.h"
+
+#include <string.h>
+
+typedef float line __attribute__((vector_size(32)));   /* 8 values: a row of a block */
+typedef int32_t whole __attribute__((vector_size(32)));
+typedef int16_t short8 __attribute__((vector_size(16)));
+typedef uint8_t bytes8 __attribute__((vector_size(8)));
+
+/* cos(k pi / 16) / 2 */
+#define C1 0.49039264f
+#define C2 0.46193977f
+#define C3 0.41573481f
+#define C4 0.35355339f
+#define C5 0.27778512f
+#define C6 0.19134172f
+#define C7 0.09754516f
+
+/* Each of the 8 columns of x, from frequencies to values. */
+static inline void inverse_columns(line x[8])
+{
+	line sum = (x[0] + x[4]) * C4, difference = (x[0] - x[4]) * C4;
+	line low = x[2] * C2 + x[6] * C6, high = x[2] * C6 - x[6] * C2;
+	line even[4] = { sum + low, difference + high, difference - high, sum - low };
+	line odd[4] = {
+		x[1] * C1 + x[3] * C3 + x[5] * C5 + x[7] * C7,
+		x[1] * C3 - x[3] * C7 - x[5] * C1 - x[7] * C5,
+		x[1] * C5 - x[3] * C1 + x[5] * C7 + x[7] * C3,
+		x[1] * C7 - x[3] * C5 + x[5] * C3 - x[7] * C1,
+	};
+
+	for (unsigned i = 0; i < 4; i++) {
+		x[i] = even[i] + odd[i];
+		x[7 - i] = even[i] - odd[i];
+	}
+}
+
+static inline void transpose(line x[8])
+{
+	line t[8], u[8];
+
+	for (unsigned i = 0; i < 8; i += 2) {
+		t[i] = __builtin_shufflevector(x[i], x[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
+		t[i + 1] = __builtin_shufflevector(x[i], x[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
+	}
+	for (unsigned i = 0; i < 8; i += 4)
+		for (unsigned j = i; j < i + 2; j++) {
+			u[j] = __builtin_shufflevector(t[j], t[j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+			u[j + 2] = __builtin_shufflevector(t[j], t[j + 2], 2, 3, 10, 11, 6, 7, 14,
+							   15);
+		}
+	for (unsigned j = 0; j < 4; j++) {
+		x[j] = __builtin_shufflevector(u[j], u[j + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+		x[j + 4] = __builtin_shufflevector(u[j], u[j + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+	}
+}
+
+/* Each of the 8 columns of x, from values to frequencies: the transpose of the above. */
+static inline void forward_columns(line x[8])
+{
+	line sum[4], difference[4];
+
+	for (unsigned i = 0; i < 4; i++) {
+		sum[i] = x[i] + x[7 - i];
+		difference[i] = x[i] - x[7 - i];
+	}
+	x[0] = (sum[0] + sum[1] + sum[2] + sum[3]) * C4;
+	x[4] = (sum[0] - sum[1] - sum[2] + sum[3]) * C4;
+	x[2] = (sum[0] - sum[3]) * C2 + (sum[1] - sum[2]) * C6;
+	x[6] = (sum[0] - sum[3]) * C6 - (sum[1] - sum[2]) * C2;
+	x[1] = difference[0] * C1 + difference[1] * C3 + difference[2] * C5 + difference[3] * C7;
+	x[3] = difference[0] * C3 - difference[1] * C7 - difference[2] * C1 - difference[3] * C5;
+	x[5] = difference[0] * C5 - difference[1] * C1 + difference[2] * C7 + difference[3] * C3;
+	x[7] = difference[0] * C7 - difference[1] * C5 + difference[2] * C3 - difference[3] * C1;
+}
+
+static inline void put_row(line x, uint8_t *to)
+{
+	/* 0.5 to round, 128 as JPEG has it. */
+	whole v = __builtin_convertvector(x + 128.5f, whole);
+	bytes8 b;
+
+	v &= v >= 0;
+	v = (v & (v <= 255)) | (255 & (v > 255));
+	b = __builtin_convertvector(v, bytes8);
+	memcpy(to, &b, sizeof(b));
+}
+
+static inline line row_of(const int16_t *from)
+{
+	short8 row;
+
+	memcpy(&row, from, sizeof(row));
+	return __builtin_convertvector(row, line);
+}
+
+void pixels_of(const int16_t *blocks, const float *steps, uint32_t columns, uint8_t *to,
+	       size_t stride)
+{
+	for (uint32_t b = 0; b < columns; b++, blocks += 64, to += 8) {
+		line x[8];
+
+		for (unsigned i = 0; i < 8; i++) {
+			line step;
+
+			memcpy(&step, steps + 8 * i, sizeof(step));
+			x[i] = row_of(blocks + 8 * i) * step;
+		}
+		inverse_columns(x);
+		transpose(x);
+		inverse_columns(x);
+		transpose(x);
+		for (unsigned i = 0; i < 8; i++)
+			put_row(x[i], to + i * stride);
+	}
+}
+
+static inline void put_coefficients(line x, int16_t *to)
+{
+	/* Rounds half up; what is negative is moved into the positive first. */
+	whole v = __builtin_convertvector(x + 32768.5f, whole) - 32768;
+	short8 row = __builtin_convertvector(v, short8);
+
+	memcpy(to, &row, sizeof(row));
+}
+
+void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to)
+{
+	for (uint32_t b = 0; b < columns; b++, from += 8, to += 64) {
+		line x[8];
+
+		for (unsigned i = 0; i < 8; i++)
+			memcpy(&x[i], from + i * stride, sizeof(x[i]));
+		forward_columns(x);
+		transpose(x);
+		forward_columns(x);
+		transpose(x);
+		for (unsigned i = 0; i < 8; i++)
+			put_coefficients(x[i], to + 8 * i);
+	}
+}

@@ -1,0 +1,85 @@
+/* Each instruction set gives the same bits: a size must not depend on the machine. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "prefetch/recode/kernel.h"
+#include "prefetch/recode/luma.h"
+
+#define COLUMNS 9
+#define STRIDE (8 * COLUMNS)
+#define WIDTH (STRIDE - 3)
+
+static uint32_t state = 1;
+
+static int draw(int below)
+{
+	state = state * 1664525u + 1013904223u;
+	return (int)((uint64_t)state * (uint32_t)below >> 32);
+}
+
+struct output {
+	int16_t levels[COLUMNS * 64], blocks[COLUMNS * 64];
+	uint32_t symbols[256];
+	uint8_t pixels[16 * STRIDE];
+	float mean[STRIDE], square[STRIDE], sum;
+};
+
+static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
+{
+	static float work[3 * KERNEL_LINE(STRIDE)], values[8 * STRIDE];
+	uint16_t steps[64];
+	float price[COLUMNS];
+	struct quantiser q;
+
+	memset(o, 0, sizeof(*o));
+	for (unsigned i = 0; i < 64; i++)
+		steps[i] = (uint16_t)(5 + i / 3);
+	for (unsigned i = 0; i < COLUMNS; i++)
+		price[i] = 10 * (float)(i + 1);
+	quantiser_init(&q, steps, seen_by_ssim);
+	k->quantise(&q, blocks, price, COLUMNS, o->levels);
+	k->count(o->levels, COLUMNS, o->symbols);
+	k->pixels(o->levels, q.step, COLUMNS, o->pixels, STRIDE);
+	k->pixels(blocks, q.step, COLUMNS, o->pixels + 8 * STRIDE, STRIDE);
+	for (unsigned i = 0; i < 8 * STRIDE; i++)
+		values[i] = (float)o->pixels[i] - 128;
+	k->blocks(values, STRIDE, COLUMNS, o->blocks);
+	k->measure(o->pixels, STRIDE, WIDTH, work, o->mean, o->square);
+	o->sum = k->compare(o->pixels, o->pixels + 5 * STRIDE, STRIDE, WIDTH, o->mean, o->square,
+			    work);
+}
+
+Test(recode_kernel, all_give_the_same)
+{
+	static int16_t blocks[COLUMNS * 64];
+	static struct output first, other;
+	const struct kernel *k;
+
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = 0; i < COLUMNS * 64; i++) {
+			int most = 200 / (1 + (int)i % 64);
+
+			blocks[i] = (int16_t)(draw(1 + 2 * most) - most);
+		}
+		run(kernel_number(0), blocks, &first);
+		for (unsigned i = 1; (k = kernel_number(i)); i++) {
+			run(k, blocks, &other);
+			cr_assert_eq(memcmp(&first, &other, sizeof(first)), 0, "%s", k->name);
+		}
+	}
+}
+
+Test(recode_kernel, pixels_come_back_from_their_blocks)
+{
+	static int16_t blocks[COLUMNS * 64];
+	static struct output o;
+	static const float ones[64] = { [0 ... 63] = 1 };
+	uint8_t again[8 * STRIDE];
+
+	for (unsigned i = 0; i < COLUMNS * 64; i++)
+		blocks[i] = (int16_t)(draw(60) - 30);
+	run(kernel_best(), blocks, &o);
+	kernel_best()->pixels(o.blocks, ones, COLUMNS, again, STRIDE);
+	for (unsigned i = 0; i < sizeof(again); i++)
+		cr_assert_leq(abs(again[i] - o.pixels[i]), 2);
+}
