@@ -46,8 +46,10 @@ static void on_wake(struct waiter *w, int result, struct entry *e)
 {
 	struct parked *p = dl_container_of(w, struct parked, waiter);
 
-	if (e)
+	if (e) {                       /* others may wait for the room */
+		engine_read_to_end(p->serve->engine, store_block(e));
 		store_unpin(e);
+	}
 	stats_add(&p->serve->stats->wait_ns, clock_now() - p->since);
 	if (sized(p->serve, &p->attr))
 		p->reply(p->req, p->serve, &p->attr);

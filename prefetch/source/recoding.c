@@ -321,8 +321,10 @@ static int recoding_open(struct source *s)
 	dl_lock_init(&rc->lock);
 	dl_cond_init(&rc->queued);
 	dl_cond_init(&rc->urgent);
+	dl_lock_take(&rc->lock);       /* they look at each other */
 	for (unsigned i = 0; r == 0 && i < 2 * each; i++)
 		r = start_coder(rc, i < each);
+	dl_lock_drop(&rc->lock);
 	if (r < 0) {
 		recoding_stop(s);
 		recoding_close(s);

@@ -27,6 +27,7 @@ class Bench:
         self.dlfs, self.reader = programs["dlfs"], programs["read"]
         self.busy, self.seeds = programs["busy"], programs["seeds"]
         self.store = programs["store"]
+        self.recode = programs["recode"]
         self.work, self.short = work, args.short
         self.rounds = args.rounds or (1 if args.short else 7)
         self.folder = os.path.abspath(args.folder) if args.folder else None

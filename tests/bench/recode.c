@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	want.quality_ratio = strtod(argv[1], NULL);
+	want.png_fast = true;
 	for (unsigned number = 0; fgets(line, sizeof(line), stdin); number++) {
 		dl_cleanup(buf_free) struct buf b = BUF_EMPTY;
 		struct recoded r = { 0 };

@@ -50,6 +50,15 @@ static inline void tree_file(const struct tree *t, const char *name, size_t size
 	close(fd);
 }
 
+static inline void tree_bytes(const struct tree *t, const char *name, const void *at, size_t len)
+{
+	int fd = open(tree_path(t, name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert(fd >= 0);
+	assert(write(fd, at, len) == (ssize_t)len);
+	close(fd);
+}
+
 static inline void tree_link(const struct tree *t, const char *name, const char *text)
 {
 	int r = symlink(text, tree_path(t, name));

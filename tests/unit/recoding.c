@@ -1,0 +1,235 @@
+/* The layer that codes images anew, over a folder and over a source that does what it is told. */
+#include "base/clock.h"
+#include "base/lock.h"
+#include "prefetch/source/layer.h"
+#include "prefetch/source/served.h"
+#include "tests/lib/dataset.h"
+#include "tests/lib/fake_source.h"
+#include "tests/lib/png_file.h"
+
+#define PATIENCE (60 * CLOCK_S)
+#define TEXT "no image, whatever its name says"
+
+struct ask {
+	struct fetch fetch;
+	bool done;
+};
+
+static struct dl_lock lock;
+static pthread_cond_t changed;
+static struct served *served;
+static struct source *s;
+static struct fake_source below;
+static struct buf photo, coded;
+
+static void make_files(void)
+{
+	static const struct recode_want fast = { .png_fast = true };
+	struct recoded r;
+
+	photo = drawing_file(&(struct drawing){ 200, 150, 8, PNG_COLOR_TYPE_RGB, false, 24 });
+	cr_assert_eq(recode(&fast, photo.at, photo.len, &r), RECODE_DONE);
+	coded = (struct buf){ r.data, r.size, r.size };
+	tree_bytes(&tree, "photo.png", photo.at, photo.len);
+	tree_bytes(&tree, "text.png", TEXT, strlen(TEXT));
+	tree_bytes(&tree, "photo.dat", photo.at, photo.len);
+}
+
+static void set_up(void)
+{
+	struct served_options o = { .want.png_fast = true, .match = "" };
+
+	dl_lock_init(&lock);
+	dl_cond_init(&changed);
+	tree = tree_new();
+	make_files();
+	o.manifest = m = open_manifest(&tree);
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	cr_assert_eq(served_open(&o, &served), 0);
+	served_limit(served, MiB);
+}
+
+static void tear_down(void)
+{
+	source_close(s);
+	s = NULL;
+	served_close(served);
+	buf_free(&photo);
+	buf_free(&coded);
+	dataset_drop();
+}
+
+TestSuite(recoding, .init = set_up, .fini = tear_down, .timeout = 120);
+
+static void over_folder(void)
+{
+	struct source_options o = { .manifest = m, .served = served };
+
+	cr_assert_eq(source_open(&o, &s), 0);
+}
+
+static void over_fake(void)
+{
+	struct source_options o = { .manifest = m, .served = served };
+
+	fake_source_init(&below, 8);
+	s = calloc(1, source_recoding.size);
+	cr_assert(s);
+	s->ops = &source_recoding;
+	s->manifest = m;
+	s->next = fake_source_open(&below, m);
+	s->options = &o;
+	cr_assert_eq(source_recoding.open(s), 0);
+	s->options = NULL;
+}
+
+static void on_done(struct fetch *f)
+{
+	DL_HOLD(&lock);
+	cr_assert(!dl_container_of(f, struct ask, fetch)->done, "done() ran twice");
+	dl_container_of(f, struct ask, fetch)->done = true;
+	pthread_cond_broadcast(&changed);
+}
+
+static void wait_done(struct ask *a)
+{
+	uint64_t deadline = clock_now() + PATIENCE;
+
+	DL_HOLD(&lock);
+	while (!a->done)
+		cr_assert(dl_cond_wait_until(&changed, &lock, deadline), "done() did not run");
+}
+
+static sample_id id_of(const char *name)
+{
+	return node_sample(node_at(name));
+}
+
+static void submit(struct ask *a, const char *name, uint64_t due)
+{
+	*a = (struct ask){ .fetch = { .id = id_of(name), .whole = true, .due = due,
+				      .done = on_done } };
+	cr_assert_eq(source_submit(s, &a->fetch), 0);
+}
+
+/* Fetch a whole file; its bytes are `want`. */
+static void fetch(const char *name, uint64_t due, struct bytes want)
+{
+	struct ask a;
+
+	submit(&a, name, due);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, 0, "%s: %d", name, a.fetch.result);
+	cr_assert_eq(a.fetch.len, want.len);
+	cr_assert_eq(memcmp(a.fetch.bytes.at, want.at, want.len), 0);
+	buf_free(&a.fetch.bytes);
+}
+
+static int fail(const char *name)
+{
+	struct ask a;
+
+	submit(&a, name, 0);
+	wait_done(&a);
+	return a.fetch.result;
+}
+
+static struct bytes bytes_of(const struct buf *b)
+{
+	return (struct bytes){ b->at, b->len };
+}
+
+static struct served_file known(const char *name)
+{
+	struct served_file f;
+
+	cr_assert_eq(served_ask(served, id_of(name), &f), 0);
+	return f;
+}
+
+Test(recoding, an_image_is_coded_and_its_size_is_known)
+{
+	over_folder();
+	fetch("photo.png", 7, bytes_of(&coded));
+	cr_assert(known("photo.png").state == SERVED_CODED);
+	cr_assert_eq(known("photo.png").size, coded.len);
+	fetch("photo.png", 0, bytes_of(&coded));
+}
+
+Test(recoding, what_is_none_comes_as_it_is)
+{
+	over_folder();
+	fetch("text.png", 0, (struct bytes){ TEXT, strlen(TEXT) });
+	cr_assert_eq(known("text.png").reason, RECODE_UNKNOWN);
+	fetch("text.png", 3, (struct bytes){ TEXT, strlen(TEXT) });
+	fetch("photo.dat", 0, bytes_of(&photo));
+	cr_assert_eq(known("photo.dat").reason, RECODE_OFF);
+}
+
+Test(recoding, a_part_is_a_part_of_the_source)
+{
+	struct ask a = { .fetch = { .id = id_of("photo.png"), .offset = 1, .len = 3,
+				    .done = on_done } };
+
+	over_folder();
+	cr_assert_eq(source_submit(s, &a.fetch), 0);
+	wait_done(&a);
+	cr_assert(a.fetch.result == 0 && memcmp(a.fetch.bytes.at, "PNG", 3) == 0);
+	buf_free(&a.fetch.bytes);
+	cr_assert_eq(known("photo.png").state, SERVED_UNKNOWN);
+}
+
+Test(recoding, another_size_than_was_told_is_not_served)
+{
+	struct recoded wrong = { .size = coded.len + 1 };
+
+	over_folder();
+	cr_assert_eq(served_tell(served, id_of("photo.png"), RECODE_DONE, &wrong), 0);
+	cr_assert_eq(fail("photo.png"), -ESTALE);
+	cr_assert_eq(fail("photo.png"), -ESTALE, "before the kernel was told");
+	served_renew(served, id_of("photo.png"));
+	fetch("photo.png", 0, bytes_of(&coded));
+	cr_assert_eq(known("photo.png").size, coded.len);
+}
+
+Test(recoding, what_may_not_be_read_has_the_size_of_the_source)
+{
+	struct ask a;
+
+	over_fake();
+	submit(&a, "photo.png", 0);
+	fake_source_end(&below, 0, -EACCES);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, -EACCES);
+	cr_assert(known("photo.png").state == SERVED_AS_IT_IS);
+	cr_assert_eq(known("photo.png").size, photo.len);
+}
+
+Test(recoding, an_error_says_nothing_of_the_size)
+{
+	struct ask a;
+
+	over_fake();
+	submit(&a, "photo.png", 0);
+	fake_source_end(&below, 0, -EIO);
+	wait_done(&a);
+	cr_assert_eq(a.fetch.result, -EIO);
+	cr_assert_eq(known("photo.png").state, SERVED_UNKNOWN);
+}
+
+Test(recoding, the_end_comes_to_all)
+{
+	struct ask a[20];
+
+	over_fake();
+	for (unsigned i = 0; i < DL_COUNT(a); i++)
+		submit(&a[i], "photo.png", i);
+	for (unsigned i = 0; i < DL_COUNT(a) / 2; i++)
+		fake_source_end(&below, i, 0);
+	source_close(DL_TAKE(s));
+	for (unsigned i = 0; i < DL_COUNT(a); i++) {
+		cr_assert(a[i].done);
+		cr_assert(a[i].fetch.result == 0 || a[i].fetch.result == -ESHUTDOWN);
+		buf_free(&a[i].fetch.bytes);
+	}
+}
