@@ -8,7 +8,7 @@
 
 #define SEGMENT_MOST (64 * MiB)
 #define PATIENCE (CLOCK_S / 2)
-#define SEGMENTS 64u                   /* at least, when the store is full */
+#define SEGMENTS 256u                  /* at least, when the store is full */
 #define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
 
 static int open_folder(const char *path)
@@ -142,7 +142,7 @@ static struct disk *disk_new(const struct disk_options *o)
 	d->zstd = o->zstd;
 	d->queue_most = o->queue ? o->queue : QUEUE_MOST;
 	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
-	d->batch_most = DL_MIN(o->size / SEGMENTS / INDEX_PAGES, BATCH_MOST - 8) + 8;
+	d->batch_most = DL_MIN(o->size / SEGMENTS / 2 / INDEX_PAGES, BATCH_MOST - 8) + 8;
 	d->margin = d->batch_most * INDEX_PAGES;
 	dl_lock_init(&d->lock);
 	dl_cond_init(&d->wake);
