@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/pattern.h"
 #include "fs/announce.h"
 #include "fs/command.h"
 #include "fs/control.h"
@@ -165,6 +166,17 @@ static void stop_requests(struct serve *s, struct requests *q)
 
 /* --- Parts -------------------------------------------------------------------------------- */
 
+/* On a local disk it needs no room in memory. */
+static bool is_pinned(void *context, sample_id id)
+{
+	const struct serve *s = context;
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+
+	return manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
+		buf_append(&path, "", 1) == 0 &&
+		pattern_any(s->options->config->keep, (char *)path.at);
+}
+
 static int start_engine(struct serve *s)
 {
 	const struct config *c = s->options->config;
@@ -173,6 +185,7 @@ static int start_engine(struct serve *s)
 		.lessons_file = s->options->lessons_file, .served = s->served,
 		.memory = s->options->memory - s->tier.queue, .chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
+		.pinned = *c->keep && !s->tier.disk ? is_pinned : NULL,
 	};
 	struct source_options source = {
 		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,

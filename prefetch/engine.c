@@ -43,6 +43,13 @@ static bool size_of(const void *context, sample_id id, uint64_t *ret)
 	return true;
 }
 
+static bool is_pinned(const void *context, sample_id id)
+{
+	const struct engine *e = context;
+
+	return e->options.pinned(e->options.context, id);
+}
+
 /* An eighth of the memory is for what readers wait for; a block of a big file is small enough
  * that several fit into it. */
 static void divide_memory(struct engine *e)
@@ -66,6 +73,7 @@ static int make_parts(struct engine *e)
 	};
 	struct plan_sizes sizes = {
 		.size = size_of, .context = e,
+		.pinned = e->options.pinned ? is_pinned : NULL,
 		.count = manifest_entries(e->options.manifest),
 	};
 	int r = store_new(&e->store);
@@ -126,6 +134,7 @@ int engine_start(const struct engine_options *options, struct engine **ret)
 	dl_lock_init(&e->asking);
 	dl_cond_init(&e->answered);
 	divide_memory(e);
+	share_init(&e->share, e->room);
 	r = make_parts(e);
 	if (r == 0)
 		r = start_threads(e);
@@ -177,6 +186,11 @@ void engine_overflow(struct engine *e)
 	stats_add(&e->options.stats->watch_overflows, 1);
 	e->opens_lost = true;
 	tell(e, (struct fact){ .kind = FACT_OVERFLOW });
+}
+
+void engine_pressed(struct engine *e)
+{
+	tell(e, (struct fact){ .kind = FACT_PRESSED, .time = clock_now() });
 }
 
 void engine_known(struct engine *e, sample_id id)

@@ -51,6 +51,8 @@ struct engine_options {
 	const char *lessons_file;      /* what order=auto learns is kept there; NULL: nowhere */
 	/* A file turned out to be another version than the manifest's (any thread, no lock). */
 	void (*stale)(void *context, sample_id id);
+	/* Shall it be kept in memory before any others?  (The planner, no lock.)  NULL: none. */
+	bool (*pinned)(void *context, sample_id id);
 	void *context;
 };
 
@@ -64,6 +66,7 @@ void engine_opened(struct engine *e, sample_id id, uint32_t pid);
 void engine_known(struct engine *e, sample_id id);      /* the kernel has this inode now */
 void engine_overflow(struct engine *e);                 /* opens were lost */
 void engine_scanned(struct engine *e);                  /* the manifest is complete, or new */
+void engine_pressed(struct engine *e);                  /* somebody here lacks memory */
 
 /* --- Reading -------------------------------------------------------------------------- */
 /* Which block holds this byte of the sample, and the block's first byte. */

@@ -10,13 +10,15 @@
 #include "prefetch/finder.h"
 #include "prefetch/flags.h"
 #include "prefetch/judge.h"
+#include "prefetch/plan/share.h"
 
 #define FACTS_MAX (1u << 20)
 #define FACTS_SURE (FACTS_MAX / 8)     /* room for those that must not be lost */
 #define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
 
 enum fact_kind {
-	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_READ_END, FACT_SHORT,
+	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_READ_END,
+	FACT_PRESSED, FACT_SHORT,
 	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
 };
 
@@ -25,6 +27,7 @@ struct fact {                          /* what others tell the planner */
 	sample_id id;
 	uint32_t number;               /* of the block; OPEN: the pid */
 	int result;
+	bool kept, stored;             /* DONE: as in struct fetch */
 	uint64_t time;                 /* ns: when; DONE: how long it took; HELD: bytes reserved */
 	struct ask *ask;
 };
@@ -59,6 +62,8 @@ struct engine {
 	/* the planner's alone */
 	struct tracker *tracker;
 	struct plan *plan;
+	struct share share;            /* of room */
+	bool pressed;                  /* it is not all of it */
 	struct judge judge;
 	struct lessons lessons;        /* what order=auto has learned; learn.c */
 	struct buf loose;              /* struct loose */

@@ -27,7 +27,7 @@ static void on_done(struct fetch *f)
 	struct stats *s = e->options.stats;
 	struct fact done = {
 		.kind = FACT_DONE, .id = f->id, .number = j->number, .result = f->result,
-		.time = clock_now() - j->started,
+		.time = clock_now() - j->started, .kept = f->kept, .stored = f->stored,
 	};
 
 	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
@@ -266,6 +266,8 @@ void fetch_done(struct engine *e, const struct fact *f)
 	} else if (f->number == 0 && plan_fetching(e->plan, f->id)) {
 		if (l)
 			loose_forget(e, l);
+		if (f->stored)
+			plan_local(e->plan, f->id, f->kept);
 		ready(e, f->id, f->time);
 	} else if (l) {
 		l->until = clock_now() + LOOSE_NS;

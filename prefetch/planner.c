@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "prefetch/engine_internal.h"
 
 #define BATCH 256
@@ -43,6 +44,7 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 	uint64_t turn = tracker_turn(e->tracker);
 
 	judge_open(&e->judge, f->id, memory, f->time);
+	share_opened(&e->share, f->time, false);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
 	if (tracker_turn(e->tracker) != turn)
 		finder_turn(e->finder);
@@ -155,6 +157,23 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 			plan_used(e->plan, f[i].id, f[i].time);
 }
 
+/* The plan has as much room as others leave to it now. */
+static void set_room(struct engine *e)
+{
+	struct plan_limits limits = {
+		.room = e->share.room, .whole = e->whole, .lead = e->options.lead,
+		.depth = source_depth(e->options.source),
+	};
+	bool less = e->share.room < e->share.most;
+
+	if (less != e->pressed)
+		log_info(less ? "others need memory: dlfs uses less of its %ju MiB" :
+			 "dlfs uses all of its %ju MiB again",
+			 (uintmax_t)(e->options.memory / MiB));
+	e->pressed = less;
+	plan_limits_changed(e->plan, &limits);
+}
+
 static void take_fact(struct engine *e, const struct fact *f)
 {
 	switch (f->kind) {
@@ -169,6 +188,12 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_LOST:
 		plan_lost(e->plan, f->id);
+		if (share_opened(&e->share, clock_now(), true))
+			set_room(e);
+		break;
+	case FACT_PRESSED:
+		if (share_pressed(&e->share, f->time))
+			set_room(e);
 		break;
 	case FACT_HELD:
 		fetch_held(e, f);
@@ -221,6 +246,7 @@ static void show(struct engine *e)
 		reserve = e->reserve_used;
 	}
 	stats_set(&s->memory_bytes, r.held + reserve);
+	stats_set(&s->memory_share, e->share.room + e->reserve);
 	stats_set(&s->kept_bytes, r.kept);
 	stats_set(&s->lead, r.ready_ahead);
 	stats_set(&s->lead_target, r.lead_target);
@@ -259,6 +285,8 @@ void *planner_main(void *arg)
 		for (size_t i = 0; i < count; i++)
 			take_fact(e, &facts[i]);
 		now = clock_now();
+		if (share_tick(&e->share, now))
+			set_room(e);
 		plan_idle(e->plan, e->in_flight == 0);
 		take_steps(e, now);
 		keep_house(e, now);
@@ -266,6 +294,7 @@ void *planner_main(void *arg)
 		show(e);
 		wake = DL_MIN(judge_settle(&e->judge, now), settle_loose(e, now));
 		wake = DL_MIN(wake, plan_wake(e->plan));
+		wake = DL_MIN(wake, share_wake(&e->share));
 	}
 	return NULL;
 }

@@ -78,8 +78,11 @@ static int lines_of(const struct view *v)
 static void print_all(const struct view *v, const char *mountpoint)
 {
 	double opens = view_number(v, "opens");
-	char a[32], b[32];
+	char a[32], b[32], share[64] = "";
 
+	if (view_number(v, "memory_share") < view_number(v, "memory_limit"))
+		snprintf(share, sizeof(share), ", %s while others need it",
+			 bytes_of(v, "memory_share", a));
 	printf("mount      %s, pid %.0f, replaced %.0f times\n", mountpoint, view_number(v, "pid"),
 	       view_number(v, "restarts"));
 	print_order(v);
@@ -94,8 +97,8 @@ static void print_all(const struct view *v, const char *mountpoint)
 	       percent(view_number(v, "mispredicted"), opens));
 	printf("lead       %.0f samples ready, %.0f aimed at\n", view_number(v, "lead"),
 	       view_number(v, "lead_target"));
-	printf("memory     %s of %s\n", bytes_of(v, "memory_bytes", a),
-	       bytes_of(v, "memory_limit", b));
+	printf("memory     %s of %s%s\n", bytes_of(v, "memory_bytes", a),
+	       bytes_of(v, "memory_limit", b), share);
 	printf("fetched    %s in %.0f fetches, %.0f failed\n",
 	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
 	       view_number(v, "fetch_errors"));

@@ -78,6 +78,7 @@ struct held *held_new(struct plan *p, sample_id id, uint64_t size)
 		return NULL;
 	h->id = id;
 	h->size = size;
+	h->pinned = p->sizes.pinned && p->sizes.pinned(p->sizes.context, id);
 	h->state = HELD_WAIT;
 	h->role = ROLE_LEAD;
 	link_init(&h->in);
@@ -91,8 +92,11 @@ bool held_counts(const struct held *h) { return h->state != HELD_WAIT; }
 unsigned held_class(const struct held *h)
 {
 	unsigned octave = 63 - (unsigned)__builtin_clzll(h->size | 2);
+	unsigned size = octave * 2 + (unsigned)((h->size >> (octave - 1)) & 1);
 
-	return octave * 2 + (unsigned)((h->size >> (octave - 1)) & 1);
+	if (h->pinned)
+		return PLAN_PINNED;
+	return DL_MIN(size, PLAN_SIZES - 1u) + (h->local ? PLAN_SIZES : 0);
 }
 
 /* What h adds to the sums, in its state and role. */

@@ -23,6 +23,7 @@ int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes, s
 	link_init(&p->hopeless);
 	for (unsigned i = 0; i < PLAN_CLASSES; i++)
 		link_init(&p->kept_list[i]);
+	p->dear[PLAN_PINNED] = UINT64_MAX / 2;
 	lead_start(p);
 	*ret = p;
 	return 0;
@@ -162,9 +163,11 @@ void plan_lost(struct plan *p, sample_id id)
 		held_delete(p, h);
 }
 
+/* What has gone to the disk only now came from the source. */
 static void learn_cost(struct plan *p, const struct held *h, uint64_t cost_ns)
 {
-	uint64_t *dear = &p->dear[held_class(h)];
+	unsigned class = h->pinned ? PLAN_SIZES - 1 : held_class(h);
+	uint64_t *dear = &p->dear[h->local && !h->was_local ? class - PLAN_SIZES : class];
 	uint64_t cost = (cost_ns + 1) * KiB / (h->size + 1) + 1;
 
 	*dear = *dear ? *dear - *dear / 16 + cost / 16 : cost;
@@ -177,6 +180,16 @@ void plan_sized(struct plan *p, sample_id id, uint64_t size)
 
 	if (h && h->state == HELD_FETCHING && h->size != size)
 		held_resize(p, h, size);
+}
+
+void plan_local(struct plan *p, sample_id id, bool before)
+{
+	struct held *h = held_find(p, id);
+
+	if (!h || h->state != HELD_FETCHING)
+		return;
+	h->local = true;
+	h->was_local = before;
 }
 
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns)
@@ -263,6 +276,7 @@ static struct plan_step drop(struct plan *p, struct held *h)
 
 static struct plan_step fetch(struct plan *p, struct held *h, enum held_role role)
 {
+	h->local = h->was_local = false;
 	held_change(p, h, HELD_FETCHING, role);
 	return (struct plan_step){ .verb = PLAN_FETCH, .id = h->id,
 				   .due = role == ROLE_LEAD ? held_due(h) : PLAN_NEVER };

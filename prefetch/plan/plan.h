@@ -20,7 +20,8 @@
  * quarter of the room); kept ones beyond the share that the lead leaves; what is beyond the
  * lead of its course, furthest first; kept ones that cost least per byte to fetch again,
  * most recently used first; and a LEAD sample only for one that is needed sooner (furthest
- * first, over all courses).  Cost is measured, and smoothed by class of size.
+ * first, over all courses).  Cost is measured, and smoothed by class of size; what is on a local
+ * disk is of classes of its own, so that memory keeps what that does not.
  *
  * The lead adapts: it doubles when a read was late though the order was right, and goes as
  * deep as free room allows while the source has nothing to do; it shrinks by a quarter when
@@ -64,6 +65,8 @@ struct plan_step {
 
 struct plan_sizes {                    /* how the plan asks for a size; false: no such sample */
 	bool (*size)(const void *context, sample_id id, uint64_t *ret);
+	/* Shall it be kept before any others?  NULL: none. */
+	bool (*pinned)(const void *context, sample_id id);
 	const void *context;
 	uint32_t count;                /* ids are below this (may grow: plan_grown) */
 };
@@ -84,6 +87,8 @@ void plan_lost(struct plan *p, sample_id id);                   /* dropped by th
 /* What is being fetched has another size than the plan was told when it asked. */
 void plan_sized(struct plan *p, sample_id id, uint64_t size);
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);
+/* It is on a local disk; `before`: and came from there.  Said before plan_fetched(). */
+void plan_local(struct plan *p, sample_id id, bool before);
 void plan_failed(struct plan *p, sample_id id, uint64_t now);   /* offered again after 1 s, twice */
 void plan_dropped(struct plan *p, sample_id id);
 void plan_idle(struct plan *p, bool source_idle);

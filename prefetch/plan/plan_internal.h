@@ -14,7 +14,9 @@
 #include "prefetch/plan/plan.h"
 
 #define PLAN_NEVER UINT64_MAX
-#define PLAN_CLASSES 128               /* of size: two an octave */
+#define PLAN_SIZES 64                  /* classes of size: two an octave */
+#define PLAN_PINNED (2 * PLAN_SIZES)   /* after those on a local disk: what the user wants kept */
+#define PLAN_CLASSES (PLAN_PINNED + 1)
 #define PLAN_WORDS (TRACKER_SPREAD / 64 + 2)
 #define PLAN_WARM 1024                 /* ids that are asked for at once */
 #define PLAN_BATCH 16                  /* positions whose fetches are sorted by id */
@@ -66,6 +68,8 @@ struct held {
 	enum held_role role;
 	uint8_t failures;              /* fetches in a row */
 	uint8_t want_count;
+	bool pinned;                   /* kept before any others */
+	bool local, was_local;         /* on a local disk; before it was fetched */
 };
 
 struct want {

@@ -8,18 +8,7 @@ src=$work/src mnt=$work/mnt
 mkdir -p "$src/c" "$mnt"
 for i in $(seq 160); do head -c 1000000 /dev/urandom > "$src/c/$i.jpg"; done
 limit=$((40 << 20))
-if [ -f /sys/fs/cgroup/cgroup.controllers ] && grep -q memory /sys/fs/cgroup/cgroup.controllers; then
-	group=/sys/fs/cgroup/dlfs-test-$$
-	mkdir "$group" || skip "by design: no cgroup can be made here"
-	echo $limit > "$group/memory.max" || skip "by design: the memory controller is not there"
-elif [ -d /sys/fs/cgroup/memory ]; then
-	group=/sys/fs/cgroup/memory/dlfs-test-$$
-	mkdir "$group" || skip "by design: no cgroup can be made here"
-	echo $limit > "$group/memory.limit_in_bytes"
-else
-	skip "by design: no memory cgroup on this machine"
-fi
-on_exit rmdir_cgroup "$group"
+make_cgroup $limit
 # epochs OPTIONS: two of them, over a mount in the cgroup
 epochs() {
 	(echo $BASHPID > "$group/cgroup.procs"; mount_dlfs "$src" "$mnt" "$1")

@@ -32,6 +32,21 @@ mount_dlfs() {
 }
 umount_dlfs() { "$DLFS" umount "$1"; }
 
+# make_cgroup LIMIT: a memory cgroup, $group, of whichever version is here; or skip
+make_cgroup() {
+	if [ -f /sys/fs/cgroup/cgroup.controllers ] && grep -q memory /sys/fs/cgroup/cgroup.controllers; then
+		group=/sys/fs/cgroup/dlfs-test-$$
+		mkdir "$group" || skip "by design: no cgroup can be made here"
+		echo "$1" > "$group/memory.max" || skip "by design: the memory controller is not there"
+	elif [ -d /sys/fs/cgroup/memory ]; then
+		group=/sys/fs/cgroup/memory/dlfs-test-$$
+		mkdir "$group" || skip "by design: no cgroup can be made here"
+		echo "$1" > "$group/memory.limit_in_bytes"
+	else
+		skip "by design: no memory cgroup on this machine"
+	fi
+	on_exit rmdir_cgroup "$group"
+}
 rmdir_cgroup() { wait_for 10 rmdir "$1" 2> /dev/null || true; }
 
 clean_up() {

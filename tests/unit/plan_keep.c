@@ -1,0 +1,136 @@
+/* The plan: what it is asked to hold or to forget, and what memory keeps beside a local disk. */
+#include "tests/unit/plan_world.h"
+
+static bool every_tenth(const void *context, sample_id id)
+{
+	(void)context;
+	return id % 10 == 0;
+}
+
+static struct plan *plan_with_pins(uint64_t room, uint32_t n)
+{
+	struct plan_limits limits = { .room = room, .whole = 100 * SIZE, .lead = 8, .depth = 4 };
+	struct plan_sizes how = { .size = size_of, .pinned = every_tenth, .count = n };
+	struct plan *p;
+
+	cr_assert_eq(plan_new(&limits, &how, &p), 0);
+	plan_grown(p, n, (uint64_t)n * SIZE);
+	return p;
+}
+
+/* Read on from a position in one epoch; every fetch of a sample below `local` is from a disk, and
+ * takes as long as any other. */
+static void read_epoch(struct scene *sc, struct plan *p, uint32_t n, uint32_t local)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t now = i * CLOCK_S;
+		struct plan_step s;
+
+		scene_tell(sc, now);
+		while ((s = plan_next(p, now)).verb != PLAN_IDLE) {
+			if (s.verb == PLAN_DROP) {
+				plan_dropped(p, s.id);
+				continue;
+			}
+			if (s.id < local)
+				plan_local(p, s.id, false);
+			plan_fetched(p, s.id, 1000000);
+			check(p);
+		}
+		job_open(&sc->j, i);
+		plan_used(p, i, now);
+	}
+}
+
+static unsigned held_of(struct plan *p, uint32_t from, uint32_t to, uint32_t step)
+{
+	unsigned held = 0;
+
+	for (uint32_t i = from; i < to; i += step)
+		held += plan_held(p, i);
+	return held;
+}
+
+Test(plan_keep, memory_keeps_what_the_disk_does_not, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(200 * SIZE, 8, 4, 2000), in_order(2000));
+
+	read_epoch(&sc, p, 1900, 1000);
+	cr_expect_lt(held_of(p, 0, 1000, 1), 10, "%u of the disk", held_of(p, 0, 1000, 1));
+	cr_expect_gt(held_of(p, 1000, 1880, 1), 120, "%u others", held_of(p, 1000, 1880, 1));
+	scene_end(&sc);
+}
+
+Test(plan_keep, what_is_pinned_is_kept_before_others, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_with_pins(300 * SIZE, 2000), in_order(2000));
+
+	read_epoch(&sc, p, 1900, 0);
+	cr_expect_gt(held_of(p, 0, 1880, 10), 180, "%u of 188", held_of(p, 0, 1880, 10));
+	scene_end(&sc);
+}
+
+Test(plan_keep, holds_what_it_is_asked_for_as_far_as_there_is_room, .init = setup)
+{
+	struct plan *p = plan_of(400 * SIZE, 0, 4, 4000);
+	sample_id ids[100], got[64];
+	int taken = 0, r = 0;
+
+	for (unsigned i = 0; i < 100; i++)
+		ids[i] = 3000 - i;
+	cr_assert_eq(plan_warm(p, ids, 100), 100);
+	cr_assert_eq(plan_warm(p, ids, 100), 0, "those before have their turn");
+	cr_assert_eq(run(p, 0, got, 8), 100, "no order, a busy source: it is asked for");
+	for (unsigned i = 0; i < 8; i++)
+		cr_assert_eq(got[i], ids[i]);
+	cr_assert_eq(plan_report(p).kept, 100 * SIZE);
+	for (sample_id first = 0; r >= 0 && first < 2000; first += 100) {
+		for (unsigned i = 0; i < 100; i++)
+			ids[i] = first + i;
+		r = plan_warm(p, ids, 100);
+		taken += r;
+		run(p, 0, NULL, 0);
+		check(p);
+	}
+	cr_assert_eq(r, -ENOSPC);
+	cr_assert_gt(plan_report(p).held, 300 * SIZE);
+	cr_assert_leq(plan_report(p).held, 400 * SIZE);
+	cr_assert_geq(plan_warm(p, ids, 1), 0, "it is said once");
+	plan_free(p);
+}
+
+Test(plan_keep, asked_for_comes_after_what_is_needed, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 10, 4, 1000), in_order(1000));
+	sample_id ids[] = { 900, 901 }, got[16];
+
+	scene_tell(&sc, 0);
+	cr_assert_eq(plan_warm(p, ids, 2), 2);
+	cr_assert_eq(run(p, 0, got, 16), 12);
+	for (unsigned i = 0; i < 10; i++)
+		cr_assert_eq(got[i], i);
+	cr_assert(plan_held(p, 900) && plan_held(p, 901));
+	scene_end(&sc);
+}
+
+Test(plan_keep, forgets_one, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
+	struct plan_step s;
+
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	cr_assert_eq(plan_forget(p, 999), 0);
+	cr_assert_eq(plan_forget(p, 3), SIZE);
+	s = plan_next(p, 0);
+	cr_assert(s.verb == PLAN_DROP && s.id == 3);
+	plan_dropped(p, 3);
+	check(p);
+	s = plan_next(p, 0);
+	cr_assert(s.verb == PLAN_FETCH && s.id == 3, "it is still needed");
+	scene_end(&sc);
+}
