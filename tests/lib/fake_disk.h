@@ -10,7 +10,7 @@
 #include "base/lock.h"
 #include "prefetch/store/disk.h"
 
-#define FAKE_RECORDS 256u
+#define FAKE_RECORDS 4096u
 
 struct fake_record {
 	struct disk_key key;
