@@ -7,11 +7,11 @@
 
 #define LOOK (60 * CLOCK_MS)            /* /proc/stat counts in 10 ms */
 #define WORK (500 * CLOCK_MS)           /* between two looks */
-#define REST_LEAST (CLOCK_S / 2)
+#define WORK_LEAST (10 * CLOCK_MS)      /* as if it had been so much */
 #define REST_MOST (10 * CLOCK_S)
 #define REST_PER_WORK 50u
-#define PUSHED_SHARE 8u                 /* of a piece, at least ... */
-#define PUSHED_LEAST (2 * CLOCK_MS)     /* ... this was waited for: an interrupt is none */
+#define PUSHED_SHARE 8u                 /* of a piece, and ... */
+#define PUSHED_LEAST (2 * CLOCK_MS)     /* ... so much: an interrupt is nobody who waits */
 
 /* Of all processors since the machine started, in ns; 0: it cannot be seen. */
 static uint64_t idle_time(void)
@@ -51,12 +51,14 @@ static uint64_t thread_time(void)
 	return (uint64_t)t.tv_sec * CLOCK_S + (uint64_t)t.tv_nsec;
 }
 
-/* Somebody else wanted the processor during the last piece. */
-static bool was_pushed_aside(const struct spare *s, uint64_t now)
+/* What the last piece kept from somebody who wanted the processor as well; 0: nothing of note. */
+static uint64_t taken(const struct spare *s, uint64_t had)
 {
-	uint64_t took = now - s->piece_at, had = thread_time() - s->piece_cpu;
+	uint64_t took = clock_now() - s->piece_at, lost = took - DL_MIN(had, took);
 
-	return s->piece_at > 0 && took > had + DL_MAX(took / PUSHED_SHARE, PUSHED_LEAST);
+	if (s->piece_at == 0 || lost < DL_MAX(took / PUSHED_SHARE, PUSHED_LEAST))
+		return 0;
+	return DL_MIN(lost, had);
 }
 
 static void begin_piece(struct spare *s)
@@ -65,27 +67,31 @@ static void begin_piece(struct spare *s)
 	s->piece_cpu = thread_time();
 }
 
-static void look_or_rest(struct spare *s, uint64_t worked, bool look, const _Atomic bool *stop)
+static void rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
 {
-	uint64_t rest = DL_MIN(worked * REST_PER_WORK, REST_MOST);
+	sleep_for(DL_MIN(work * REST_PER_WORK, REST_MOST), stop);
+	s->rest_at = 0;                /* look after the next piece */
+	s->began_cpu = thread_time();
+}
 
-	if (look && is_spare(stop)) {
-		s->began = clock_now();
-		s->rest_at = s->began + WORK;
+static void look_or_rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
+{
+	if (!is_spare(stop)) {
+		if (s->piece_at > 0)
+			rest(s, DL_MAX(work, WORK_LEAST), stop);
 		return;
 	}
-	if (s->began > 0)
-		sleep_for(DL_MAX(rest, REST_LEAST), stop);
-	s->began = s->rest_at = clock_now();
+	s->rest_at = clock_now() + WORK;
+	s->began_cpu = thread_time();
 }
 
 void spare_rest(struct spare *s, const _Atomic bool *stop)
 {
-	uint64_t now = clock_now();
+	uint64_t cpu = thread_time(), other = taken(s, cpu - s->piece_cpu);
 
-	if (was_pushed_aside(s, now))
-		look_or_rest(s, now - s->piece_at, false, stop);
-	else if (now >= s->rest_at)
-		look_or_rest(s, now - s->began, true, stop);
+	if (other > 0)
+		rest(s, other, stop);
+	else if (clock_now() >= s->rest_at)
+		look_or_rest(s, cpu - s->began_cpu, stop);
 	begin_piece(s);
 }
