@@ -1,11 +1,28 @@
 #include "prefetch/evidence.h"
 
+#include <string.h>
+
 #define EARLY 6u                        /* opens, ... */
 #define EARLY_RUN 3u                    /* ... of these by the process that began */
 #define ENOUGH 32u
 #define ENOUGH_MIXED 64u                /* without knowing whose they are */
 #define FITS_CLEAR 8
-#define PIDS_MAX 64
+
+/* Mostly: it goes on where it was expected, and begins a batch now and then. */
+static bool is_explained(const struct evidence_reader *r)
+{
+	return r->fitting > 0 && r->fitting * 2 >= r->opens;
+}
+
+static struct evidence_reader *reader_of(const struct evidence *e, uint32_t pid)
+{
+	struct evidence_reader *r = (struct evidence_reader *)e->readers;
+
+	for (size_t i = 0; i < e->reader_count; i++)
+		if (r[i].pid == pid)
+			return &r[i];
+	return NULL;
+}
 
 static bool all_is_well(const struct evidence *e)
 {
@@ -16,8 +33,9 @@ static uint32_t lowest_pid(const struct evidence *e)
 {
 	uint32_t lowest = UINT32_MAX;
 
-	for (size_t i = 0; i < e->count; i++)
-		lowest = DL_MIN(lowest, e->opens[i].pid);
+	for (size_t i = 0; i < e->reader_count; i++)
+		if (!is_explained(&e->readers[i]))
+			lowest = DL_MIN(lowest, e->readers[i].pid);
 	return lowest;
 }
 
@@ -60,9 +78,50 @@ void evidence_clear(struct evidence *e)
 	e->count = 0;
 	e->fitting = 0;
 	e->seen = 0;
-	e->fits = 0;
+	e->reader_count = 0;
 	e->held = false;
 	e->turn++;
+}
+
+static struct evidence_reader *new_reader(struct evidence *e, uint32_t pid)
+{
+	struct evidence_reader *r = reader_of(e, pid);
+
+	if (r)
+		return r;
+	if (e->reader_count == EVIDENCE_READERS)
+		return &e->readers[EVIDENCE_READERS - 1];
+	r = &e->readers[e->reader_count++];
+	*r = (struct evidence_reader){ .pid = pid };
+	return r;
+}
+
+void evidence_acquit(struct evidence *e, uint32_t pid)
+{
+	struct evidence_reader *r = reader_of(e, pid);
+	size_t left = 0;
+
+	if (!r)
+		return;
+	for (size_t i = 0; i < e->count; i++)
+		if (e->opens[i].pid != pid)
+			e->opens[left++] = e->opens[i];
+	e->count = left;
+	e->fitting -= DL_MIN(e->fitting, (size_t)r->fitting);
+	e->seen -= DL_MIN(e->seen, (uint64_t)r->opens);
+	*r = e->readers[--e->reader_count];
+	if (e->reader_count == 0)
+		evidence_clear(e);
+}
+
+static void count(struct evidence *e, struct evidence_reader *r, bool fits)
+{
+	e->seen++;
+	r->opens++;
+	r->fitting += fits;
+	r->row = fits ? r->row + 1 : 0;
+	if (r->row >= FITS_CLEAR || (r->opens >= ENOUGH / 2 && r->fitting * 3 >= r->opens * 2))
+		evidence_acquit(e, r->pid);
 }
 
 static bool knows(const struct evidence *e, uint32_t pid)
@@ -75,19 +134,19 @@ static bool knows(const struct evidence *e, uint32_t pid)
 
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch)
 {
-	e->fits = fits && !e->held ? e->fits + 1 : 0;
-	if (e->count == 0 && fits)
+	fits &= !e->held;
+	if (fits && !reader_of(e, pid))
 		return;
-	if (e->fits >= FITS_CLEAR || e->seen >= epoch || all_is_well(e) ||
+	if (e->seen >= epoch ||
 	    (e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid)))
 		evidence_clear(e);
 	if (fits && e->count == 0)
 		return;
-	e->seen++;
-	if (e->count == EVIDENCE_MAX)
-		return;
-	e->fitting += fits && !e->held;
-	e->opens[e->count++] = (struct evidence_open){ id, pid };
+	if (e->count < EVIDENCE_MAX) {
+		e->fitting += fits;
+		e->opens[e->count++] = (struct evidence_open){ id, pid };
+	}
+	count(e, new_reader(e, pid), fits);
 }
 
 static struct run *run_of(struct run *runs, size_t *count, uint32_t pid)
@@ -95,7 +154,7 @@ static struct run *run_of(struct run *runs, size_t *count, uint32_t pid)
 	for (size_t i = 0; i < *count; i++)
 		if (runs[i].pid == pid)
 			return &runs[i];
-	if (*count == PIDS_MAX)
+	if (*count == EVIDENCE_READERS)
 		return NULL;
 	runs[*count] = (struct run){ .pid = pid };
 	return &runs[(*count)++];
@@ -127,13 +186,16 @@ static size_t without_the_first(const struct run *r, struct run *ret, size_t max
 size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret,
 		     size_t max)
 {
-	struct run runs[PIDS_MAX];
+	struct run runs[EVIDENCE_READERS];
 	size_t count = 0, taken = 0;
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct run *r = run_of(runs, &count, e->opens[i].pid);
+		const struct evidence_reader *reader = reader_of(e, e->opens[i].pid);
+		struct run *r = NULL;
 		uint32_t index;
 
+		if (!reader || !is_explained(reader))
+			r = run_of(runs, &count, e->opens[i].pid);
 		if (r && r->count < RUN_MAX && list_index(list, e->opens[i].id, &index) &&
 		    (r->count == 0 || r->at[r->count - 1] != index))
 			r->at[r->count++] = index;

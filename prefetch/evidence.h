@@ -3,7 +3,8 @@
  * An epoch begins, as seen from here, with an open that does not fit after many that did, with
  * new processes when the old ones have had their share, or when the run is as long as the
  * dataset.  Opens that fit what is believed are no evidence, nor are the few between them that
- * do not: each batch begins with one.
+ * do not: each batch begins with one.  A process of which most fit is acquitted, and what the
+ * others opened stays: another job's.
  *
  * Pure; guarded by its owner's lock.
  */
@@ -11,6 +12,7 @@
 #include "prefetch/order/tracker.h"
 
 #define EVIDENCE_MAX 1024
+#define EVIDENCE_READERS 64
 
 struct evidence {
 	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
@@ -18,7 +20,12 @@ struct evidence {
 	size_t fitting;                /* of these */
 	uint64_t seen;                 /* opens since it began, also those not kept */
 	uint64_t turn;                 /* how often it began anew */
-	unsigned fits;                 /* opens in a row that fitted */
+	struct evidence_reader {       /* a process; the last one stands for all beyond */
+		uint32_t pid;
+		unsigned opens, fitting;
+		unsigned row;          /* fitted, one after the other */
+	} readers[EVIDENCE_READERS];
+	size_t reader_count;
 	bool held;                     /* opens that fit are kept as well */
 };
 
@@ -33,6 +40,9 @@ bool evidence_same_start(const struct evidence *early, const struct evidence *no
 void evidence_clear(struct evidence *e);
 /* epoch: how many opens an epoch of the dataset has, about. */
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch);
+
+/* What this process opened has been explained. */
+void evidence_acquit(struct evidence *e, uint32_t pid);
 
 /* One process's opens of a list, as indices; the same file again is left out. */
 #define RUN_MAX 6

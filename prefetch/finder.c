@@ -276,6 +276,14 @@ static bool foretell(struct finder *f)
 	return true;
 }
 
+/* What is left is for the next search. */
+static void acquit_found(struct finder *f)
+{
+	DL_HOLD(&f->lock);
+	if (f->evidence.turn == f->tried)
+		search_acquit(&f->search.found, &f->evidence);
+}
+
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -292,6 +300,8 @@ static void *finder_main(void *arg)
 		}
 		search_with_all(f);
 		fruit = f->search.claimed && ask_to_follow(f);
+		if (fruit)
+			acquit_found(f);
 		search_fini(&f->search);
 		conclude(f, fruit);
 	}

@@ -13,6 +13,7 @@
 #define PROMISING 24.0f                 /* may be proven by the opens to come */
 #define HEAD 1024u
 #define HEAD_OF_WORLD 4096u
+#define GOES_ON 8u                      /* positions from one open of a process to its next */
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u
 #define MIXED_STARTS 16                /* the order's first is one of so many opens ... */
@@ -146,6 +147,53 @@ void search_ranks(const struct evidence *e, struct found *f)
 			f->ranks[f->rank_count++] = r;
 	if (f->rank_count == f->world)
 		f->rank_count = 0;
+}
+
+/* In batches, or of several workers one each. */
+static bool goes_on(uint32_t position, uint32_t before, uint32_t step)
+{
+	return position != POSITION_NONE && before != POSITION_NONE && position > before &&
+	       position - before <= GOES_ON * step;
+}
+
+static bool reads(const struct found *f, const struct positions *positions,
+		  const struct evidence *e, uint32_t pid)
+{
+	uint32_t before = POSITION_NONE, opens = 0, on = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t index, p = POSITION_NONE;
+
+		if (e->opens[i].pid != pid)
+			continue;
+		if (list_index(f->list, e->opens[i].id, &index))
+			p = positions_first(positions, index);
+		opens++;
+		on += goes_on(p, before, DL_MAX(f->world, 1u));
+		before = p;
+	}
+	return on > 0 && on * 2 >= opens - 1;
+}
+
+void search_acquit(const struct found *f, struct evidence *e)
+{
+	const struct order_spec none = { .kind = ORDER_AUTO };
+	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	uint64_t turn = e->turn;
+	bool any = false;
+
+	if (order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
+	    positions_init(&positions, q) < 0)
+		return;
+	for (size_t i = e->reader_count; i-- > 0;)
+		if (e->readers[i].pid != 0 && reads(f, &positions, e, e->readers[i].pid)) {
+			evidence_acquit(e, e->readers[i].pid);
+			any = true;
+		}
+	if (any && e->turn == turn)
+		e->turn++;
 }
 
 /* --- What to look for ------------------------------------------------------------------ */

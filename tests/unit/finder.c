@@ -179,6 +179,49 @@ Test(finder, finds_the_large_seed_of_ranks_that_are_all_here, .timeout = PATIENC
 		sequence_unref(q[r]);
 }
 
+/* Two jobs with seeds of their own begin at once: when one has been found, the other is what is
+ * left. */
+Test(finder, finds_two_jobs_one_after_the_other, .timeout = PATIENCE)
+{
+	static struct search s;
+	static const uint32_t seeds[] = { 3386900802, 772699760 };
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = 3 };
+	struct sequence *q[2];
+	struct loader jobs[2];
+
+	evidence_clear(&by_now);
+	for (unsigned j = 0; j < 2; j++) {
+		q[j] = torch_sequence(2000, seeds[j], 0);
+		jobs[j] = (struct loader){ .sequence = q[j], .to = 2000, .workers = 2,
+					   .batch = 16, .pid = 50 + 10 * j };
+	}
+	while (by_now.count < 200) {
+		struct loader *l = &jobs[random_below(&stage, 2)];
+		uint32_t position, pid;
+
+		cr_assert(loader_step(l, &stage, &position, &pid));
+		evidence_open(&by_now, list_at(&stage.list, l->sequence->at[position]), pid, false,
+			      2000);
+	}
+	for (unsigned j = 0; j < 2; j++) {
+		uint64_t turn = by_now.turn;
+
+		start(&s, &stage.list);
+		cr_assert(search_prepare(&s));
+		s.next = search_piece(seeds[j]);
+		s.end = s.next + 2;
+		search_run(&s);
+		cr_assert(s.claimed, "job %u", j);
+		cr_assert_eq(s.found.seed, seeds[j]);
+		search_acquit(&s.found, &by_now);
+		cr_assert_neq(by_now.turn, turn);
+		cr_assert_eq(by_now.reader_count, j == 0 ? 2 : 0);
+		search_fini(&s);
+		sequence_unref(q[j]);
+	}
+	cr_assert_eq(by_now.count, 0);
+}
+
 /* Opens at random, as of a sampler with weights: there is no seed for them. */
 Test(finder, finds_nothing_where_there_is_nothing, .timeout = PATIENCE)
 {
@@ -239,6 +282,25 @@ Test(finder, takes_no_batch_for_an_epoch)
 	for (uint32_t i = 0; i < 400 && evidence_stage(&e) < EVIDENCE_FULL; i++)
 		evidence_open(&e, i, 8, i % 2, 1000);   /* another job beside it */
 	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+}
+
+/* A job that is followed reads in batches beside one that is not yet. */
+Test(finder, keeps_what_another_job_opened)
+{
+	static struct evidence e;
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+
+	for (uint32_t i = 0; i < 320; i++) {
+		evidence_open(&e, i, 7, i % 16 != 0, 1000);
+		if (i >= 100 && i % 5 == 0)
+			evidence_open(&e, 1000 - i, 8, false, 1000);
+	}
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+	cr_assert_geq(evidence_runs(&e, &list, runs, 3), 1);
+	cr_assert_eq(runs[0].pid, 8);
+	cr_assert_eq(runs[0].at[0], 900);
+	cr_assert_eq(runs[0].at[1], 895);
 }
 
 Test(finder, begins_anew_with_the_next_epoch)
