@@ -61,6 +61,6 @@ bool search_again(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
 /* Which ranks of its world have their share of the opens. */
 void search_ranks(const struct evidence *e, struct found *f);
-/* Acquit the processes that read what was found; the others may be another job's, and are evidence of
- * a new turn. */
+/* Acquit the processes that read what was found; the others may be another job's, and are evidence
+ * of a new turn. */
 void search_acquit(const struct found *f, struct evidence *e);

@@ -1,0 +1,106 @@
+/* What the finder goes by. */
+#include "tests/lib/stage.h"
+
+#include "prefetch/evidence.h"
+
+Test(evidence, begins_with_the_first_open_that_was_not_foreseen)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 0; i < 50; i++)
+		evidence_open(&e, i, 7, true, 1000);
+	cr_assert_eq(e.count, 0);
+	for (uint32_t i = 50; i < 90; i++)
+		evidence_open(&e, i, 7, i % 5 == 2, 1000);
+	cr_assert_eq(e.count, 40);
+	cr_assert_eq(e.opens[0].id, 50);
+	for (uint32_t i = 90; i < 98; i++)
+		evidence_open(&e, i, 7, true, 1000);
+	cr_assert_eq(e.count, 0);
+}
+
+/* Small batches: every fourth open begins one, and does not go on where one had been. */
+Test(evidence, takes_no_batch_for_an_epoch)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 0; i < 900; i++) {
+		evidence_open(&e, i, 7, i % 4 != 0, 1000);
+		cr_assert_eq(evidence_stage(&e), EVIDENCE_NONE, "after %u opens", i);
+	}
+	for (uint32_t i = 0; i < 400 && evidence_stage(&e) < EVIDENCE_FULL; i++)
+		evidence_open(&e, i, 8, i % 2, 1000);   /* another job beside it */
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+}
+
+/* A job that is followed reads in batches beside one that is not yet. */
+Test(evidence, keeps_what_another_job_opened)
+{
+	static struct evidence e;
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+
+	for (uint32_t i = 0; i < 320; i++) {
+		evidence_open(&e, i, 7, i % 16 != 0, 1000);
+		if (i >= 100 && i % 5 == 0)
+			evidence_open(&e, 1000 - i, 8, false, 1000);
+	}
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+	cr_assert_geq(evidence_runs(&e, &list, runs, 3), 1);
+	cr_assert_eq(runs[0].pid, 8);
+	cr_assert_eq(runs[0].at[0], 900);
+	cr_assert_eq(runs[0].at[1], 895);
+}
+
+Test(evidence, begins_anew_with_the_next_epoch)
+{
+	static struct evidence e;
+	uint64_t turn;
+
+	for (uint32_t i = 0; i < 100; i++)
+		evidence_open(&e, i, 7, false, 100);
+	cr_assert_eq(e.count, 100);
+	turn = e.turn;
+	evidence_open(&e, 5, 7, false, 100);
+	cr_assert_eq(e.count, 1);
+	cr_assert_eq(e.opens[0].id, 5);
+	cr_assert_neq(e.turn, turn);
+}
+
+Test(evidence, takes_the_runs_of_the_lowest_and_of_the_first_process)
+{
+	static struct evidence e;
+	struct list list = { 1, 100, 1000 };
+	static const struct evidence_open opens[] = {
+		{ 105, 9 }, { 107, 8 }, { 107, 8 }, { 5, 7 }, { 109, 7 }, { 106, 9 }, { 108, 8 },
+		{ 110, 7 }, { 300, 4 },
+	};
+	struct run runs[3];
+
+	for (size_t i = 0; i < DL_COUNT(opens); i++)
+		evidence_open(&e, opens[i].id, opens[i].pid, false, 1000);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	cr_assert_eq(runs[0].pid, 7);           /* 4 has opened one only */
+	cr_assert_eq(runs[0].count, 2);
+	cr_assert_eq(runs[0].at[0], 9);         /* 5 is not in the list */
+	cr_assert_eq(runs[1].pid, 9);
+	cr_assert_eq(runs[2].pid, 8);
+	cr_assert_eq(runs[2].count, 2);         /* the same twice is once */
+	cr_assert_eq(runs[2].at[1], 8);
+}
+
+Test(evidence, allows_a_single_process_a_look_before_it_begins)
+{
+	static struct evidence e;
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+
+	for (uint32_t i = 0; i < 8; i++)
+		evidence_open(&e, 10 + i, 7, false, 1000);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	for (unsigned r = 0; r < 3; r++) {
+		cr_assert_eq(runs[r].count, RUN_MAX - r);
+		cr_assert_eq(runs[r].at[0], 10 + r);
+		cr_assert_eq(runs[r].at[RUN_MAX - r - 1], 10 + RUN_MAX - 1);
+	}
+}
