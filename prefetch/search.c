@@ -25,11 +25,6 @@
 #define PIECE (UINT64_C(1) << 20)
 #define PIECES ((uint32_t)(SEEDS_ALL / PIECE))
 
-/* What is built in: torch.Generator(), Ultralytics' with and without ranks, detectron2's -1. */
-static const uint32_t constants[] = {
-	4053586177u, 1431655764u, 1431655765u, 1431655766u, 1431655767u, UINT32_MAX,
-};
-
 /* --- How well a seed explains the opens ------------------------------------------------ */
 
 static float explains(const struct evidence *e, const struct found *f, uint32_t step)
@@ -318,9 +313,9 @@ void search_fini(struct search *s)
 static void try_constants(struct search *s)
 {
 	for (size_t l = 0; l < s->list_count; l++)
-		for (size_t i = 0; i < DL_COUNT(constants) && s->parts[l].first_count; i++)
+		for (size_t i = 0; i < ORDER_CONSTANTS && s->parts[l].first_count; i++)
 			for (uint32_t skip = 0; skip <= 2; skip += 2)
-				consider(s, plain(s, l, constants[i], skip), 1, 1);
+				consider(s, plain(s, l, order_constants[i], skip), 1, 1);
 }
 
 /* A generator that was passed along is known by where it began. */

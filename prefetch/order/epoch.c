@@ -117,17 +117,30 @@ size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
 	return torch_first(s, n, ret);
 }
 
-/* After an epoch that was found by its seed.  A generator that was passed along goes on; a small
- * seed was chosen by somebody who adds the epoch to it, or goes on, or does the same again.  Any
- * other was drawn for this epoch alone, and says nothing of the next. */
+const uint32_t order_constants[ORDER_CONSTANTS] = {
+	4053586177u, 1431655764u, 1431655765u, 1431655766u, 1431655767u, UINT32_MAX,
+};
+
+static bool is_constant(uint32_t seed)
+{
+	for (size_t i = 0; i < ORDER_CONSTANTS; i++)
+		if (order_constants[i] == seed)
+			return true;
+	return false;
+}
+
+/* After an epoch that was found by its seed.  A generator that was passed along goes on, and so
+ * does one whose seed is built in; a small seed was chosen by somebody who adds the epoch to it, or
+ * goes on, or does the same again.  Any other was drawn for this epoch alone, and says nothing of
+ * the next. */
 static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 {
 	size_t count = 0;
 	bool base = now->skip % pass(n, true, 2) == 2;
 
-	if (now->skip == 0 && now->seed >= CHOSEN_SEEDS)
+	if (now->skip == 0 && now->seed >= CHOSEN_SEEDS && !is_constant(now->seed))
 		return 0;
-	if (now->skip == 0) {
+	if (now->skip == 0 && now->seed < CHOSEN_SEEDS) {
 		ret[count] = *now;
 		ret[count++].seed++;
 	}

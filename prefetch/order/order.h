@@ -69,6 +69,10 @@ struct epoch {                         /* a value: copy freely */
 size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret);
+/* Seeds that are built in: those of torch.Generator(), Ultralytics with and without ranks, and
+ * detectron2 (-1). */
+#define ORDER_CONSTANTS 6
+extern const uint32_t order_constants[ORDER_CONSTANTS];
 /* "torch: randperm, generator seed 0x…" for people. */
 int order_describe(const struct order_spec *s, const struct epoch *e, struct buf *ret)
 	DL_MUST_CHECK;

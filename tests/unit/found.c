@@ -123,6 +123,60 @@ Test(found, knows_how_a_generator_goes_on)
 	}
 }
 
+#define SOME 1000u
+#define EPOCHS 3u
+
+/* What frameworks read: seed and words before in the first epoch, what is added for each. */
+static const struct framework {
+	const char *name;
+	uint32_t seed, seed_step;
+	uint64_t skip, skip_step;
+	bool stay;                     /* its workers */
+	uint32_t first[EPOCHS][3], last[EPOCHS];       /* as it gives them itself, or 0 */
+} frameworks[] = {
+	{ "accelerate, HF Trainer", 42, 1, 0, 0, false,
+	  { { 542, 618, 816 }, { 588, 148, 223 }, { 732, 96, 853 } }, { 455, 439, 326 } },
+	{ "Ultralytics", 1431655764, 0, 2, 2 * (SOME - 1), true,
+	  { { 543, 204, 436 }, { 868, 555, 872 }, { 430, 466, 26 } }, { 719, 400, 429 } },
+	{ "detectron2", UINT32_MAX, 0, 0, SOME - 1, true, { { 0 } }, { 0 } },
+	{ "a sampler's torch.Generator()", 4053586177, 0, 0, 2 * (SOME - 1), false,
+	  { { 0 } }, { 0 } },
+};
+
+/* One epoch was found; those that follow are known before they begin. */
+Test(found, knows_the_next_epochs_of_frameworks)
+{
+	for (size_t i = 0; i < DL_COUNT(frameworks); i++) {
+		const struct framework *w = &frameworks[i];
+		struct found f;
+		struct stage s;
+
+		stage_open(&s, "auto", SOME, NULL);
+		f = found_of(&s, w->seed);
+		f.skip = (uint32_t)w->skip;
+		for (uint32_t e = 0; e < EPOCHS; e++) {
+			dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(
+				SOME, w->seed + e * w->seed_step, w->skip + e * w->skip_step);
+			struct loader l = loader_of(q, w->stay ? 50 : 50 + 10 * e);
+
+			if (w->first[e][0] > 0) {
+				cr_assert_arr_eq(q->at, w->first[e], sizeof(w->first[e]));
+				cr_assert_eq(q->at[SOME - 1], w->last[e]);
+			}
+			read_some(&s, &l, 100);
+			if (e == 0)
+				cr_assert(tracker_found(s.tracker, &f), "%s", w->name);
+			while (loader_open(&l, &s))
+				;
+			cr_assert_not_null(tracker_main(s.tracker), "%s, epoch %u", w->name, e);
+			cr_assert_eq(tracker_main(s.tracker)->epoch, e, "%s, epoch %u", w->name, e);
+			cr_assert_arr_eq(tracker_main(s.tracker)->sequence->at, q->at,
+					 SOME * sizeof(q->at[0]), "%s, epoch %u", w->name, e);
+		}
+		stage_close(&s);
+	}
+}
+
 /* A seed that was drawn says nothing, but an earlier run may. */
 Test(found, knows_what_followed_in_an_earlier_run)
 {
