@@ -141,6 +141,8 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		fuse_reply_buf(req, NULL, 0);
 		return;
 	}
+	/* What could not be pushed, since the kernel had not come so far, can be now. */
+	engine_known(s->engine, node_sample(ino));
 	p = malloc(sizeof(*p));
 	if (!p) {
 		fuse_reply_err(req, ENOMEM);
