@@ -21,6 +21,7 @@ struct commands {
 	uint64_t begun, done;          /* refreshes */
 	int changed;                   /* by the last of them */
 	struct refresh_waiter *waiters;
+	bool following;                /* command_follow() is under way */
 	char error[256];
 };
 
@@ -110,7 +111,7 @@ struct order_errand {                  /* shared by the errand and who waits for
 	struct errand errand;
 	struct commands *commands;
 	unsigned refs;                 /* guarded by commands->lock */
-	bool answered;
+	bool answered, followed;
 	int result;
 	char spec[];
 };
@@ -142,6 +143,8 @@ static void run_order(struct errand *errand, struct serve *s)
 	dl_lock_take(&c->lock);
 	o->result = r;
 	o->answered = true;
+	if (o->followed)
+		c->following = false;
 	pthread_cond_broadcast(&c->answered);
 	dl_lock_drop(&c->lock);
 	order_unref(o);
@@ -178,6 +181,35 @@ static int check_spec(struct serve *s, const char *spec, bool *ret_has_file)
 	return 0;
 }
 
+static int post_order(struct serve *s, const char *spec, bool followed, struct order_errand **ret)
+{
+	struct order_errand *o = calloc(1, sizeof(*o) + strlen(spec) + 1);
+	int r;
+
+	if (!o)
+		return -ENOMEM;
+	o->errand.run = run_order;
+	o->commands = commands_of(s);
+	o->refs = followed ? 1 : 2;
+	o->followed = followed;
+	strcpy(o->spec, spec);
+	r = errands_post(s->errands, &o->errand);
+	if (r < 0)
+		free(o);
+	*ret = o;
+	return r;
+}
+
+void command_follow(struct serve *s, const char *spec)
+{
+	struct commands *c = commands_of(s);
+	struct order_errand *o;
+
+	DL_HOLD(&c->lock);
+	if (!c->following)
+		c->following = post_order(s, spec, true, &o) == 0;
+}
+
 int command_order(struct serve *s, const char *spec)
 {
 	struct commands *c = commands_of(s);
@@ -185,20 +217,10 @@ int command_order(struct serve *s, const char *spec)
 	bool has_file;
 	int r = check_spec(s, spec, &has_file);
 
+	if (r == 0)
+		r = post_order(s, spec, false, &o);
 	if (r < 0)
 		return r;
-	o = calloc(1, sizeof(*o) + strlen(spec) + 1);
-	if (!o)
-		return -ENOMEM;
-	o->errand.run = run_order;
-	o->commands = c;
-	o->refs = 2;
-	strcpy(o->spec, spec);
-	r = errands_post(s->errands, &o->errand);
-	if (r < 0) {
-		free(o);
-		return r;
-	}
 	r = await_order(c, o, has_file);
 	order_unref(o);
 	return r;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "fs/command.h"
+#include "fs/epoch.h"
 #include "fs/report.h"
 
 #define KEEP 16                        /* texts of a file that are remembered */
@@ -181,6 +182,11 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 	return 0;
 }
 
+void control_folder(const struct serve *s, struct attr *ret)
+{
+	fill(s->control, 0, NULL, ret);
+}
+
 int control_lookup(struct serve *s, node_id parent, const char *name, struct attr *ret)
 {
 	if (!control_is(parent)) {
@@ -189,12 +195,18 @@ int control_lookup(struct serve *s, node_id parent, const char *name, struct att
 		fill(s->control, 0, NULL, ret);
 		return 0;
 	}
+	if (epoch_is(parent))
+		return epoch_lookup(s, parent, name, ret);
 	if (number_of(parent) != 0)
 		return -ENOTDIR;
 	if (strcmp(name, "..") == 0)
 		return manifest_attr(s->manifest, NODE_ROOT, ret);
 	if (strcmp(name, ".") == 0) {
 		fill(s->control, 0, NULL, ret);
+		return 0;
+	}
+	if (strcmp(name, EPOCH_FOLDER) == 0) {
+		epoch_root(s, ret);
 		return 0;
 	}
 	for (size_t i = 0; i < FILES; i++)
@@ -208,6 +220,8 @@ int control_attr(struct serve *s, node_id node, struct attr *ret)
 	struct control *c = s->control;
 	struct text *t;
 
+	if (epoch_is(node))
+		return epoch_attr(s, node, ret);
 	if (number_of(node) > FILES)
 		return -ESTALE;
 	DL_HOLD(&c->lock);
@@ -224,13 +238,27 @@ int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manife
 {
 	size_t i = cookie ? (size_t)(cookie - NODE_FILES) : 0;
 
+	if (epoch_is(folder))
+		return epoch_next(s, folder, cookie, ret);
 	if (number_of(folder) != 0)
 		return -ENOTDIR;
-	if (i >= FILES)
+	if (i > FILES)
 		return 0;
+	if (i == FILES) {
+		*ret = (struct manifest_dirent){
+			.name = EPOCH_FOLDER, .cookie = NODE_FILES + i + 1,
+		};
+		epoch_root(s, &ret->attr);
+		return 1;
+	}
 	*ret = (struct manifest_dirent){ .name = files[i].name, .cookie = NODE_FILES + i + 1 };
 	fill(s->control, i + 1, NULL, &ret->attr);
 	return 1;
+}
+
+int control_readlink(struct serve *s, node_id node, struct buf *ret)
+{
+	return epoch_is(node) ? epoch_readlink(s, node, ret) : -EINVAL;
 }
 
 int control_read(struct serve *s, node_id node, uint64_t offset, size_t size, struct buf *ret)
@@ -238,6 +266,8 @@ int control_read(struct serve *s, node_id node, uint64_t offset, size_t size, st
 	struct control *c = s->control;
 	const struct text *t;
 
+	if (epoch_is(node))
+		return -EINVAL;
 	if (number_of(node) == 0)
 		return -EISDIR;
 	DL_HOLD(&c->lock);

@@ -1,6 +1,7 @@
 /* What dlfs says of itself inside the mount: /.dlfs/, which is in no listing, and the
  * extended attributes.
  *
+ *     epoch/                                               (epoch.h)
  *     stats.json metrics config.yaml order order.next      (read)
  *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
  *                                                           warm: how far it is)
@@ -36,9 +37,11 @@ void control_stop(struct control *c);
 struct commands *control_commands(struct control *c);      /* see command.h */
 uint64_t control_started(const struct control *c);         /* clock_now() at the start */
 
+void control_folder(const struct serve *s, struct attr *ret);   /* /.dlfs itself */
 int control_lookup(struct serve *s, node_id parent, const char *name, struct attr *ret)
 	DL_MUST_CHECK;
 int control_attr(struct serve *s, node_id node, struct attr *ret) DL_MUST_CHECK;
+int control_readlink(struct serve *s, node_id node, struct buf *ret) DL_MUST_CHECK;
 int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest_dirent *ret)
 	DL_MUST_CHECK;
 /* Append up to size bytes of the file from offset on. */

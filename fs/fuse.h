@@ -28,5 +28,7 @@ void serve_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi);
 /* The errno that a program may be told; anything odd is an I/O error. */
 int serve_error(int error);
+/* How long the kernel may believe a node's attributes. */
+double attr_seconds(const struct serve *s, const struct attr *a);
 /* The entry of a node for LOOKUP and READDIRPLUS, and telling who wants to know of it. */
 void fill_entry(struct serve *s, const struct attr *a, struct fuse_entry_param *ret);

@@ -4,7 +4,8 @@
 #include <sys/statvfs.h>
 
 #include "fs/announce.h"
-#include "fs/control.h"
+#include "fs/early.h"
+#include "fs/epoch.h"
 #include "fs/fuse.h"
 #include "fs/notify.h"
 #include "fs/sized.h"
@@ -12,6 +13,7 @@
 #include "fs/xattr.h"
 
 #define NS INT64_C(1000000000)
+#define EPOCH_ATTR_SECONDS 1.0
 
 static struct timespec time_of(int64_t ns)
 {
@@ -35,12 +37,23 @@ void fill_stat(const struct attr *a, struct stat *ret)
 	};
 }
 
+/* What .dlfs says is true now; a folder of an epoch may get other entries after a refresh. */
+double attr_seconds(const struct serve *s, const struct attr *a)
+{
+	if (control_is(a->node) && S_ISREG(a->mode))
+		return 0;
+	return epoch_is(a->node) && S_ISDIR(a->mode) ? EPOCH_ATTR_SECONDS : s->entry_timeout;
+}
+
 void fill_entry(struct serve *s, const struct attr *a, struct fuse_entry_param *ret)
 {
-	double timeout = control_is(a->node) ? 0 : s->entry_timeout;
+	bool text = control_is(a->node) && S_ISREG(a->mode);
 
 	*ret = (struct fuse_entry_param){
-		.ino = a->node, .attr_timeout = timeout, .entry_timeout = timeout,
+		.ino = a->node, .attr_timeout = attr_seconds(s, a),
+		/* Entries of an epoch are looked up each time: see epoch.h. */
+		.entry_timeout = text || (epoch_is(a->node) && S_ISLNK(a->mode))
+			? 0 : s->entry_timeout,
 	};
 	fill_stat(a, &ret->attr);
 	if (control_is(a->node))
@@ -79,6 +92,8 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 		fuse_reply_entry(req, &e);
 		return;
 	}
+	if (r == -EAGAIN && epoch_is(parent) && early_park(s, req, parent, name))
+		return;
 	if (r < 0) {
 		fuse_reply_err(req, -r);
 		return;
@@ -104,7 +119,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	struct serve *s = serve_of(req);
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	int r = manifest_readlink(s->manifest, ino, &text);
+	int r = control_is(ino) ? control_readlink(s, ino, &text)
+				: manifest_readlink(s->manifest, ino, &text);
 
 	if (r == 0)
 		r = buf_append(&text, "", 1);

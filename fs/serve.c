@@ -12,6 +12,7 @@
 #include "fs/announce.h"
 #include "fs/command.h"
 #include "fs/control.h"
+#include "fs/early.h"
 #include "fs/errand.h"
 #include "fs/fuse.h"
 #include "fs/notify.h"
@@ -219,6 +220,8 @@ static int start_parts(struct serve *s)
 	if (r == 0)
 		r = warm_start(s, &s->warm);
 	if (r == 0)
+		r = early_start(&s->early);
+	if (r == 0)
 		r = control_start(s, &s->control);
 	return r;
 }
@@ -242,6 +245,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	warm_free(s->warm);
 	push_stop(s->push);
 	watch_free(s->watch);
+	early_stop(s->early);
 	control_stop(s->control);
 	if (s->session)
 		fuse_session_destroy(s->session);

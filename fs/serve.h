@@ -53,6 +53,7 @@ struct serve {
 	struct errands *errands;
 	struct warm *warm;
 	struct control *control;
+	struct early *early;
 	double entry_timeout, negative_timeout;        /* seconds */
 	uint64_t served_saved;         /* served_turn() then */
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */

@@ -38,7 +38,7 @@ static void reply_getattr(fuse_req_t req, struct serve *s, const struct attr *a)
 	struct stat st;
 
 	fill_stat(a, &st);
-	fuse_reply_attr(req, &st, control_is(a->node) ? 0 : s->entry_timeout);
+	fuse_reply_attr(req, &st, attr_seconds(s, a));
 }
 
 /* What could not be read may have its size nevertheless. */

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "fs/command.h"
+#include "fs/early.h"
 #include "fs/errand.h"
 #include "fs/notify.h"
 #include "fs/watch.h"
@@ -85,6 +86,7 @@ void survey_known(struct serve *s)
 {
 	tier_dataset(s);
 	engine_scanned(s->engine);
+	early_answer(s);
 	survey_order(s);
 }
 

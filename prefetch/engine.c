@@ -83,6 +83,8 @@ static int make_parts(struct engine *e)
 	if (r == 0)
 		r = tracker_new(&e->tracker);
 	if (r == 0)
+		r = epochs_new(e->options.manifest, e->room, &e->epochs);
+	if (r == 0)
 		r = plan_new(&limits, &sizes, &e->plan);
 	return r;
 }
@@ -91,6 +93,7 @@ static void engine_free(struct engine *e)
 {
 	sequence_unref(e->told);
 	sequence_unref(e->told_next);
+	epochs_free(e->epochs);
 	plan_free(e->plan);
 	tracker_free(e->tracker);
 	mailbox_free(e->facts);
@@ -266,7 +269,7 @@ static int get_block(struct engine *e, struct block b, struct waiter *w, struct 
 		*ret = entry;
 	else if (got == STORE_MINE)
 		late_start(e, entry);
-	else if (got == STORE_BUSY)
+	else if (got == STORE_BUSY && !e->drawn)       /* else it comes with its piece */
 		source_hurry(e->options.source, b.id, b.number * e->block_size);
 	return got;
 }

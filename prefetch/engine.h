@@ -17,6 +17,7 @@
  */
 #pragma once
 #include "base/stats.h"
+#include "prefetch/epochs.h"
 #include "prefetch/plan/plan.h"
 #include "prefetch/source/served.h"
 #include "prefetch/source/source.h"
@@ -116,6 +117,13 @@ uint64_t engine_forget(struct engine *e, const sample_id *ids, size_t count);
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 	DL_MUST_CHECK;
 void engine_epoch(struct engine *e, uint64_t epoch);
+
+/* Entry i of epoch `number` of the epoch view is sample list_at(list, sequence->at[i]). */
+int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)
+	DL_MUST_CHECK;
+/* Somebody asked for an entry of this epoch.  false: the order that is followed is another one
+ * than `drawn`, which is to be told. */
+bool engine_resolved(struct engine *e, uint64_t number);
 
 /* What is believed now: for stats.json. */
 struct engine_report {

@@ -18,7 +18,7 @@
 
 enum fact_kind {
 	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_LOST, FACT_READ_END,
-	FACT_PRESSED, FACT_SHORT,
+	FACT_PRESSED, FACT_RESOLVED, FACT_SHORT,
 	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
 };
 
@@ -28,7 +28,8 @@ struct fact {                          /* what others tell the planner */
 	uint32_t number;               /* of the block; OPEN: the pid */
 	int result;
 	bool kept, stored;             /* DONE: as in struct fetch */
-	uint64_t time;                 /* ns: when; DONE: how long it took; HELD: bytes reserved */
+	/* ns: when; DONE: how long it took.  HELD: bytes reserved.  RESOLVED: the epoch. */
+	uint64_t time;
 	struct ask *ask;
 };
 
@@ -52,6 +53,8 @@ struct engine {
 	struct flags flags;            /* of each sample; see flags.h */
 	uint64_t room, reserve, whole, block_size;
 	struct finder *finder;
+	struct epochs *epochs;
+	_Atomic bool drawn;            /* the epoch view's order is followed */
 	pthread_t thread;
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
 	_Atomic uint32_t bringing;     /* of them for the disk's sake */

@@ -171,6 +171,7 @@ static void follow_told(struct engine *e, struct ask *a)
 	finder_lists(e->finder, t->lists, t->spec.kind == ORDER_AUTO ? t->list_count : 0);
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
 	e->looked = 0;
+	e->drawn = t->spec.kind == ORDER_DRAWN;
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
 }
 
@@ -240,6 +241,14 @@ void order_look(void *engine, const sample_id *opened, size_t count)
 		list_unref(l.lists[--l.count]);
 }
 
+static int take_epochs(struct engine *e, struct told *t)
+{
+	int r = epochs_spec(e->epochs, &t->spec, &t->lists[0]);
+
+	t->list_count = r == 0;
+	return r;
+}
+
 static int take_order(struct engine *e, struct told *t, const char *spec, const char *mountpoint,
 		      char reterr[160])
 {
@@ -253,6 +262,8 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 			      spec);
 	if (t->spec.kind == ORDER_LIST)
 		r = read_list(e, t, mountpoint, reterr);
+	else if (t->spec.kind == ORDER_DRAWN)
+		r = take_epochs(e, t);
 	else if (t->spec.kind == ORDER_AUTO)
 		find_lists(e, t, ignored);     /* an empty dataset is no error there */
 	else if (t->spec.kind != ORDER_NONE)
@@ -312,5 +323,18 @@ void engine_scanned(struct engine *e)
 	};
 
 	stats_set(&e->options.stats->samples, usage.files);
+	epochs_changed(e->epochs);
 	ask(e, &a.ask);
+}
+
+int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)
+{
+	return epochs_get(e->epochs, number, draw, ret);
+}
+
+bool engine_resolved(struct engine *e, uint64_t number)
+{
+	if (e->drawn)
+		tell(e, (struct fact){ .kind = FACT_RESOLVED, .time = number });
+	return e->drawn;
 }

@@ -204,6 +204,10 @@ static void take_fact(struct engine *e, const struct fact *f)
 	case FACT_READ_END:
 		read_end(e, f);
 		break;
+	case FACT_RESOLVED:
+		if (tracker_drawn(e->tracker, f->time))
+			planner_order(e);
+		break;
 	case FACT_SHORT:
 		make_room(e);
 		break;

@@ -151,7 +151,7 @@ const struct command cmd_order = {
 	.usage = "MOUNTPOINT [SPEC] [--epoch E | --list | --next]",
 	.summary = "Show or tell in which order the files will be read",
 	.help = "  SPEC             auto, none, sequential, torch:seed=S,\n"
-		"                   torch-distributed:seed=S,world=W,ranks=R or list:FILE;\n"
+		"                   torch-distributed:seed=S,world=W,ranks=R, drawn or list:FILE;\n"
 		"                   without it: what is believed, and the position\n"
 		"  -e, --epoch E    the epoch that begins next\n"
 		"  -l, --list       the running epoch, a path a line\n"

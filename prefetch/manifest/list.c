@@ -23,6 +23,8 @@ struct list {
 	uint32_t *ids;                 /* ... or tables: by index, */
 	uint32_t *indices;             /* and by id - first; NONE: it is not in the list */
 	uint32_t first, span;
+
+	struct buf borders;            /* indices */
 };
 
 static int by_id(const void *a, const void *b)
@@ -102,6 +104,7 @@ static void list_free(struct list *l)
 	free(l->by_id);
 	free(l->ids);
 	free(l->indices);
+	buf_free(&l->borders);
 	free(l);
 }
 
@@ -219,6 +222,27 @@ bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)
 		return false;
 	*ret_index = l->by_id[low].index + (id - l->by_id[low].id);
 	return true;
+}
+
+const uint32_t *list_borders(const struct list *l, size_t *ret_count)
+{
+	*ret_count = l->borders.len / sizeof(uint32_t);
+	return (void *)l->borders.at;
+}
+
+int list_find_borders(struct list *l, const struct manifest *m)
+{
+	node_id folder = 0;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < l->count; i++) {
+		node_id parent = manifest_parent(m, node_of_sample(list_at(l, i)));
+
+		if (parent != folder && i > 0)
+			r = buf_append(&l->borders, &i, sizeof(i));
+		folder = parent;
+	}
+	return r;
 }
 
 /* The same ids are always kept the same way. */

@@ -52,6 +52,10 @@ sample_id list_at(const struct list *l, uint32_t index);        /* index < count
 bool list_index(const struct list *l, sample_id id, uint32_t *ret_index);
 node_id list_root(const struct list *l);
 enum list_kind list_kind(const struct list *l);
+/* Where the samples of another folder begin, ascending: indices.  The list's. */
+const uint32_t *list_borders(const struct list *l, size_t *ret_count);
+/* Find them out, before others have the list. */
+int list_find_borders(struct list *l, const struct manifest *m) DL_MUST_CHECK;
 bool list_same(const struct list *a, const struct list *b);    /* samples and order */
 size_t list_bytes(const struct list *l);       /* of memory */
 

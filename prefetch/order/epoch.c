@@ -107,6 +107,8 @@ size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
 		return numbered(EPOCH_SEQUENTIAL, s->epoch, ret);
 	case ORDER_LIST:
 		return numbered(EPOCH_LISTED, s->epoch, ret);
+	case ORDER_DRAWN:
+		return numbered(EPOCH_DRAWN, s->epoch, ret);
 	case ORDER_TORCH_DISTRIBUTED:
 		numbered(EPOCH_DISTRIBUTED, s->epoch, ret);
 		ret->seed = (uint32_t)(s->seed + s->epoch);
@@ -186,6 +188,9 @@ int order_describe(const struct order_spec *s, const struct epoch *e, struct buf
 	case EPOCH_LISTED:
 		return s->file ? buf_printf(ret, "list %s", s->file)
 			       : buf_printf(ret, "the order of an earlier epoch again");
+	case EPOCH_DRAWN:
+		return buf_printf(ret, "drawn by dlfs for .dlfs/epoch/%llu",
+				  (unsigned long long)e->number);
 	case EPOCH_DISTRIBUTED:
 		return buf_printf(ret, "DistributedSampler, seed + epoch = %u, world %u",
 				  e->seed, s->world);

@@ -67,17 +67,28 @@ static void advance_front(struct follow *f)
 		c->front++;
 }
 
+/* How far behind the foremost reader others are waited for.  Of what is drawn all will be read, if
+ * their reader lives: as long as there is room for it. */
+static uint32_t patience(const struct follow *f)
+{
+	const struct sequence_pieces *pieces = f->course.sequence->pieces;
+	uint32_t room = pieces ? DL_MAX(pieces->reservoir, (uint32_t)FOLLOW_WINDOW) : UINT32_MAX;
+
+	return DL_MIN(room, (uint32_t)TRACKER_SPREAD);
+}
+
 static void mark(struct follow *f, uint32_t position)
 {
 	struct course *c = &f->course;
+	uint32_t spread = patience(f);
 
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
 	f->opened_count++;
 	c->reach = DL_MAX(c->reach, position + 1);
 	advance_front(f);
 	/* What lies so far behind the foremost reader is not waited for any more. */
-	if (c->reach > TRACKER_SPREAD && c->front < c->reach - TRACKER_SPREAD) {
-		c->front = c->reach - TRACKER_SPREAD;
+	if (c->reach > spread && c->front < c->reach - spread) {
+		c->front = c->reach - spread;
 		advance_front(f);
 	}
 }
@@ -89,7 +100,8 @@ static void pass_by(struct follow *f)
 	struct course *c = &f->course;
 	uint32_t low, high, room;
 
-	if (f->opened_count % 32 != 0 || f->judged < 32 || !follow_alive(f) ||
+	if (c->sequence->pieces || f->opened_count % 32 != 0 || f->judged < 32 ||
+	    !follow_alive(f) ||
 	    !score_lately(&f->score, &low, &high))
 		return;
 	room = 2 * (high - low) + 64;
@@ -237,4 +249,9 @@ bool follow_mostly_read(const struct follow *f)
 bool follow_finished(const struct follow *f)
 {
 	return f->course.front >= f->course.sequence->length;
+}
+
+bool follow_nearly_done(const struct follow *f)
+{
+	return f->course.reach >= f->course.sequence->length / 10 * 9;
 }

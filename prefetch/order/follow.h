@@ -50,6 +50,7 @@ bool follow_refuted(const struct follow *f);
 bool follow_doubtful(const struct follow *f);
 /* Its readers are at work: at least a quarter of what was judged agreed. */
 bool follow_alive(const struct follow *f);
+bool follow_nearly_done(const struct follow *f);
 bool follow_finished(const struct follow *f);
 /* Nine tenths; another job's opens may have moved its reach, but not this. */
 bool follow_mostly_read(const struct follow *f);

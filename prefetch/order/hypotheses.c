@@ -2,10 +2,13 @@
 
 #include "prefetch/order/tracker_internal.h"
 
-int epoch_sequence(const struct tracker *t, struct list *list, const struct epoch *e, bool whole,
+int epoch_sequence(struct tracker *t, struct list *list, const struct epoch *e, bool whole,
 		   struct sequence **ret)
 {
 	uint32_t n = list_count(list);
+
+	if (e->rule == EPOCH_DRAWN)
+		return drawn_sequence(t, list, e, ret);
 
 	if (e->rule == EPOCH_LISTED) {
 		if (t->listed.count == 0)
@@ -36,6 +39,7 @@ static bool is_there(const struct tracker *t, const struct hypothesis *at, size_
 		size_t lists = DL_MAX(t->listed.count, (size_t)1);
 
 		if (at[i].list == list && o->rule == e->rule && o->seed == e->seed &&
+		    (e->rule != EPOCH_DRAWN || o->number == e->number) &&
 		    o->skip == e->skip && (e->rule != EPOCH_LISTED ||
 					   o->number % lists == e->number % lists))
 			return true;

@@ -18,7 +18,7 @@
 
 enum order_kind {
 	ORDER_NONE, ORDER_AUTO, ORDER_SEQUENTIAL, ORDER_TORCH, ORDER_TORCH_DISTRIBUTED,
-	ORDER_LIST,
+	ORDER_LIST, ORDER_DRAWN,
 };
 
 #define ORDER_RANKS_MAX 4096
@@ -33,6 +33,7 @@ struct order_spec {
 	uint32_t *ranks;               /* those on this host, ascending; owned; NULL: all */
 	uint32_t rank_count;
 	bool drop_last;
+	uint32_t piece, reservoir;     /* drawn: samples, see draw.h; 0: as the memory allows */
 	char *root;                    /* folder below the mount, or NULL: found out; owned */
 	char *file;                    /* list; owned */
 	char *text;                    /* as it was given; owned */
@@ -40,7 +41,8 @@ struct order_spec {
 
 /* none | auto | sequential | torch:seed=S[,epoch=E][,epochs=N] |
  * torch-distributed:seed=S,world=W[,ranks=0+1+3|0-3][,drop_last][,epoch=E] |
- * list:FILE; each but none, auto and list with [,root=FOLDER].
+ * list:FILE | drawn[:seed=S][,epoch=E][,piece=N][,reservoir=N]; each but none, auto, list and
+ * drawn with [,root=FOLDER].
  * Numbers are decimal or 0x; seeds may be negative, as in torch.  -EINVAL with a sentence in
  * reterr (what is wrong and what would be right); *ret is empty then.
  */
@@ -48,7 +50,7 @@ int order_parse(const char *text, struct order_spec *ret, char reterr[160]) DL_M
 void order_spec_fini(struct order_spec *s);
 int order_spec_copy(const struct order_spec *s, struct order_spec *ret) DL_MUST_CHECK;
 
-enum epoch_rule { EPOCH_SEQUENTIAL, EPOCH_TORCH, EPOCH_DISTRIBUTED, EPOCH_LISTED };
+enum epoch_rule { EPOCH_SEQUENTIAL, EPOCH_TORCH, EPOCH_DISTRIBUTED, EPOCH_LISTED, EPOCH_DRAWN };
 
 struct epoch {                         /* a value: copy freely */
 	enum epoch_rule rule;
@@ -83,14 +85,23 @@ struct sequence {
 	uint32_t length;               /* positions; may differ from n (padding, replacement) */
 	uint32_t n;                    /* indices are below this */
 	uint32_t step; /* from one position of a reader to its next: ranks in turn */
+	struct sequence_pieces *pieces;        /* owned; NULL: each sample is fetched on its own */
 	uint32_t at[];                 /* the list index that is read at each position */
+};
+/* What the source reads in one go: indices from begin[k] to begin[k + 1]. */
+struct sequence_pieces {
+	uint32_t count;
+	uint32_t reservoir;            /* samples that may be held */
+	uint32_t *where;               /* index → position; owned */
+	uint32_t begin[];              /* count + 1 */
 };
 struct sequence *sequence_new(uint32_t length, uint32_t n);     /* NULL: no memory */
 struct sequence *sequence_ref(struct sequence *s);
 void sequence_unref(struct sequence *s);
 static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
 
-/* The sequence of one epoch.  Not for EPOCH_LISTED, which has its sequences read already.
+/* The sequence of one epoch.  Not for EPOCH_LISTED, which has its sequences read already, and
+ * EPOCH_DRAWN, which needs to know more than n: order_drawn().
  * -ENOTSUP: n at which torch uses another algorithm (>= 214748364).
  */
 int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
@@ -99,3 +110,6 @@ int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n
  * time and memory after the generator's skip: a sparse Fisher-Yates shuffle. */
 int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, uint32_t length,
 		 struct sequence **ret) DL_MUST_CHECK;
+/* The sequence of an EPOCH_DRAWN of n samples.  borders: see draw.h. */
+int order_drawn(const struct order_spec *s, const struct epoch *e, uint32_t n,
+		const uint32_t *borders, size_t border_count, struct sequence **ret) DL_MUST_CHECK;

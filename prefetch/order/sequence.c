@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "prefetch/order/draw.h"
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/order.h"
 #include "prefetch/order/sparse.h"
@@ -18,6 +19,7 @@ struct sequence *sequence_new(uint32_t length, uint32_t n)
 	s->length = length;
 	s->n = n;
 	s->step = 1;
+	s->pieces = NULL;
 	return s;
 }
 
@@ -29,8 +31,12 @@ struct sequence *sequence_ref(struct sequence *s)
 
 void sequence_unref(struct sequence *s)
 {
-	if (s && atomic_fetch_sub(&s->refs, 1) == 1)
-		free(s);
+	if (!s || atomic_fetch_sub(&s->refs, 1) > 1)
+		return;
+	if (s->pieces)
+		free(s->pieces->where);
+	free(s->pieces);
+	free(s);
 }
 
 /* How the positions of a distributed epoch come from the permutation: all ranks of this host
@@ -94,7 +100,7 @@ int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n
 	struct mt19937 g;
 	int r = 0;
 
-	if (e->rule == EPOCH_LISTED)
+	if (e->rule == EPOCH_LISTED || e->rule == EPOCH_DRAWN)
 		return -EINVAL;
 	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
 		return -ENOTSUP;
@@ -143,7 +149,7 @@ int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, 
 	struct mt19937 g;
 	int r = 0;
 
-	if (length >= length_of(s, e, n) || e->rule == EPOCH_LISTED)
+	if (length >= length_of(s, e, n) || e->rule >= EPOCH_LISTED)
 		return order_sequence(s, e, n, ret);
 	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
 		return -ENOTSUP;
@@ -159,6 +165,45 @@ int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, 
 	} else {
 		r = distribute_prefix(s, e, q);
 	}
+	if (r < 0)
+		return r;
+	*ret = DL_TAKE(q);
+	return 0;
+}
+
+static int keep_pieces(struct sequence *q, const uint32_t *begin, uint32_t count,
+		       uint32_t reservoir)
+{
+	struct sequence_pieces *p = malloc(sizeof(*p) + (count + 1) * sizeof(p->begin[0]));
+
+	q->pieces = p;
+	if (!p)
+		return -ENOMEM;
+	p->count = count;
+	p->reservoir = reservoir;
+	memcpy(p->begin, begin, (count + 1) * sizeof(p->begin[0]));
+	p->where = malloc(q->n * sizeof(*p->where) + 1);
+	if (!p->where)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < q->length; i++)
+		p->where[q->at[i]] = i;
+	return 0;
+}
+
+int order_drawn(const struct order_spec *s, const struct epoch *e, uint32_t n,
+		const uint32_t *borders, size_t border_count, struct sequence **ret)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = sequence_new(n, n);
+	dl_cleanup(dl_freep) uint32_t *begin = NULL;
+	struct draw d = {
+		.seed = s->seed, .epoch = e->number, .n = n, .piece = DL_MAX(s->piece, 1u),
+		.reservoir = s->reservoir, .borders = borders, .border_count = border_count,
+	};
+	uint32_t count;
+	int r = q ? draw_epoch(&d, q->at, &begin, &count) : -ENOMEM;
+
+	if (r == 0)
+		r = keep_pieces(q, begin, count, s->reservoir);
 	if (r < 0)
 		return r;
 	*ret = DL_TAKE(q);

@@ -105,7 +105,11 @@ static int read_ranks(struct order_spec *s, char *text)
 }
 
 enum { WORD_SEED = 1, WORD_EPOCH = 2, WORD_EPOCHS = 4, WORD_WORLD = 8, WORD_RANKS = 16,
-	WORD_DROP = 32, WORD_ROOT = 64 };
+	WORD_DROP = 32, WORD_ROOT = 64,
+	WORD_PIECE = 128, WORD_RESERVOIR = 256 };
+
+#define WORD_NUMBERS (WORD_SEED | WORD_EPOCH | WORD_EPOCHS | WORD_WORLD)
+#define WORD_SAMPLES (WORD_PIECE | WORD_RESERVOIR)
 
 static const struct word {
 	const char *name;
@@ -115,7 +119,8 @@ static const struct word {
 	{ "seed", WORD_SEED, true }, { "epoch", WORD_EPOCH, true },
 	{ "epochs", WORD_EPOCHS, true }, { "world", WORD_WORLD, true },
 	{ "ranks", WORD_RANKS, true }, { "drop_last", WORD_DROP, false },
-	{ "root", WORD_ROOT, true },
+	{ "root", WORD_ROOT, true }, { "piece", WORD_PIECE, true },
+	{ "reservoir", WORD_RESERVOIR, true },
 };
 
 static int set_word(struct order_spec *s, const struct word *w, char *value, char reterr[160])
@@ -123,12 +128,14 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 	uint64_t number = 0;
 	int r = 0;
 
-	if (w->bit & (WORD_SEED | WORD_EPOCH | WORD_EPOCHS | WORD_WORLD))
+	if (w->bit & (WORD_NUMBERS | WORD_SAMPLES))
 		r = read_number(value, &number);
 	if (r < 0)
 		return refuse(reterr, "%s=%s is not a number", w->name, value);
 	if (w->bit & (WORD_EPOCH | WORD_EPOCHS) && number > ORDER_EPOCHS_MAX)
 		return refuse(reterr, "%s=%.40s: 0 to %d", w->name, value, ORDER_EPOCHS_MAX);
+	if (w->bit & WORD_SAMPLES && (number < 1 || number > UINT32_MAX))
+		return refuse(reterr, "%s=%.40s: a number of samples", w->name, value);
 	switch (w->bit) {
 	case WORD_SEED:
 		s->seed = number;
@@ -150,6 +157,12 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 		if (r == -EINVAL)
 			return refuse(reterr, "ranks: ascending numbers such as 0+1 or 0-3");
 		return r;
+	case WORD_PIECE:
+		s->piece = (uint32_t)number;
+		break;
+	case WORD_RESERVOIR:
+		s->reservoir = (uint32_t)number;
+		break;
 	case WORD_DROP:
 		s->drop_last = true;
 		break;
@@ -208,6 +221,7 @@ static const struct kind {
 	{ "torch-distributed", ORDER_TORCH_DISTRIBUTED,
 	  WORDS_ANY | WORD_SEED | WORD_WORLD | WORD_RANKS | WORD_DROP, WORD_SEED | WORD_WORLD },
 	{ "list", ORDER_LIST, 0, 0 },
+	{ "drawn", ORDER_DRAWN, WORD_SEED | WORD_EPOCH | WORD_SAMPLES, 0 },
 };
 
 static int read_kind(struct order_spec *s, const struct kind *k, const char *rest,
@@ -260,5 +274,5 @@ int order_parse(const char *text, struct order_spec *ret, char reterr[160])
 		return 0;
 	}
 	return refuse(reterr, "\"%.40s\" is no order: auto, none, sequential, torch:seed=S, "
-		      "torch-distributed:seed=S,world=W or list:FILE", text);
+		      "torch-distributed:seed=S,world=W, drawn or list:FILE", text);
 }

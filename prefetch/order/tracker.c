@@ -40,6 +40,7 @@ static void forget(struct tracker *t)
 	list_unref(t->listed_over);
 	t->listed_over = NULL;
 	replay_fini(&t->replay);
+	drawn_forget(t);
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
@@ -174,12 +175,15 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 
 static bool same_rule(const struct epoch *a, const struct epoch *b)
 {
-	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip;
+	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip &&
+		(a->rule != EPOCH_DRAWN || a->number == b->number);
 }
 
-static bool nearly_done(const struct follow *f)
+void replace_main(struct tracker *t, struct follow *f)
 {
-	return f->course.reach >= f->course.sequence->length / 10 * 9;
+	follow_free(t->jobs[0]);
+	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
+	start_main(t, f);
 }
 
 /* What the main job followed is over; this open was the first of what comes. */
@@ -198,9 +202,7 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 	if (follow_from(t, h->list, &h->rule, h->since, 0, &f) < 0)
 		return;
 	begin_turn(t, h->since);
-	follow_free(t->jobs[0]);
-	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
-	start_main(t, f);
+	replace_main(t, f);
 }
 
 static bool score_nexts(struct tracker *t, const struct seen *s)
@@ -214,7 +216,7 @@ static bool score_nexts(struct tracker *t, const struct seen *s)
 	/* The same order from its beginning while the main job is in the midst of it is another
 	 * job, not the next epoch. */
 	if (same_rule(&best->rule, &main->rule) && follow_alive(main) &&
-	    !nearly_done(main))
+	    !follow_nearly_done(main))
 		return continued;
 	roll_over(t, best);
 	return true;
@@ -242,7 +244,7 @@ static void move_main(struct tracker *t)
 
 	/* From the beginning while the main job is at its end: the same order again (a forgotten
 	 * set_epoch), which is among the next epochs. */
-	if (from < FOLLOW_WINDOW && nearly_done(main)) {
+	if (from < FOLLOW_WINDOW && follow_nearly_done(main)) {
 		t->elsewhere = (struct score){ 0 };
 		return;
 	}
@@ -340,14 +342,15 @@ static void search(struct tracker *t, const struct seen *s)
 		write_down(t, s);
 }
 
-/* A job that no longer agrees is dropped; without any the search begins again. */
+/* A job that no longer agrees is dropped; without any the search begins again.  What is drawn is
+ * not guessed, whatever else is opened. */
 static void drop_refuted(struct tracker *t)
 {
 	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
 	struct list *list = NULL;
 
 	for (size_t i = t->job_count; i-- > 0;) {
-		if (!follow_refuted(t->jobs[i]))
+		if (!follow_refuted(t->jobs[i]) || t->jobs[i]->rule.rule == EPOCH_DRAWN)
 			continue;
 		rule = t->jobs[i]->rule;
 		list = t->jobs[i]->course.list;        /* one of the tracker's own */

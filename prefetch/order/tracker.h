@@ -84,6 +84,10 @@ bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
 /* The next open belongs to this epoch (user.dlfs.epoch). */
 void tracker_epoch(struct tracker *t, uint64_t epoch);
 
+/* With ORDER_DRAWN: somebody asked for an entry of this epoch.  true: it is followed now instead
+ * of the one before. */
+bool tracker_drawn(struct tracker *t, uint64_t epoch);
+
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);
 /* The last open went on where a course was.  (What begins an epoch, or a batch, may fit too.) */

@@ -32,12 +32,20 @@ struct seen {                          /* an open */
 	bool sure;                     /* ... and went on with it */
 };
 
+struct drawn {                         /* an EPOCH_DRAWN that was made */
+	const struct list *list;       /* only its address */
+	uint64_t number;
+	struct sequence *sequence;
+};
+
 struct tracker {
 	struct order_spec spec;
 	struct list *lists[LISTS];
 	size_t list_count;
 	struct list_epochs listed;             /* told; or with ORDER_AUTO one that was seen, ... */
 	struct list *listed_over;              /* ... over this list (a ref), or NULL */
+	struct drawn drawn[2];                 /* by the epoch's number */
+	unsigned outside;                      /* see tracker_drawn() */
 	struct replay replay;
 	const struct lessons *lessons;         /* or NULL */
 
@@ -62,8 +70,15 @@ struct tracker {
 };
 
 /* The sequence of an epoch over a list: whole, or only its head. */
-int epoch_sequence(const struct tracker *t, struct list *list, const struct epoch *e, bool whole,
+int epoch_sequence(struct tracker *t, struct list *list, const struct epoch *e, bool whole,
 		   struct sequence **ret) DL_MUST_CHECK;
+
+/* drawn.c */
+int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
+		   struct sequence **ret) DL_MUST_CHECK;
+void drawn_forget(struct tracker *t);
+/* tracker.c: another epoch instead of the main job's. */
+void replace_main(struct tracker *t, struct follow *f);
 
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
 /* An epoch that nothing explains was read so (takes the ref): perhaps the next will be, too. */

@@ -60,12 +60,23 @@ bool lead_deeper(const struct plan *p, const struct slot *s)
 	return !link_empty(&p->stale) || lead_free(p) + p->spent > 2 * p->mean;
 }
 
+bool plan_in_pieces(const struct plan *p)
+{
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list && p->slots[i].sequence->pieces)
+			return true;
+	return false;
+}
+
 uint64_t lead_kept_share(const struct plan *p)
 {
 	uint64_t lead = DL_MIN(PLAN_SPENT_OPENS * p->mean, p->limits.room / 8);
 
 	if (p->total_bytes && p->total_bytes <= p->limits.room)
 		return p->limits.room;
+	/* Single samples that were kept would not spare the next epoch the piece they are in. */
+	if (plan_in_pieces(p))
+		return 0;
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list && !p->slots[i].provisional)
 			lead += lead_of(p, &p->slots[i]) * p->mean;

@@ -274,12 +274,21 @@ static struct plan_step drop(struct plan *p, struct held *h)
 	return (struct plan_step){ .verb = PLAN_DROP, .id = h->id };
 }
 
+/* What is in pieces is fetched piece by piece, however far its reader has come meanwhile: so it
+ * does not count from where he is. */
+static uint64_t urgency(const struct held *h)
+{
+	const struct want *w = h->wants;
+
+	return w && w->slot->sequence->pieces ? w->due_at : held_due(h);
+}
+
 static struct plan_step fetch(struct plan *p, struct held *h, enum held_role role)
 {
 	h->local = h->was_local = false;
 	held_change(p, h, HELD_FETCHING, role);
 	return (struct plan_step){ .verb = PLAN_FETCH, .id = h->id,
-				   .due = role == ROLE_LEAD ? held_due(h) : PLAN_NEVER };
+				   .due = role == ROLE_LEAD ? urgency(h) : PLAN_NEVER };
 }
 
 static struct held *soonest_retry(struct plan *p, uint64_t now)
@@ -323,7 +332,7 @@ static struct held *soonest(struct plan *p, uint64_t now)
 static bool is_deep(const struct plan *p, const struct held *h)
 {
 	for (const struct want *w = h->wants; w; w = w->next)
-		if (w->at < lead_end(p, w->slot))
+		if (w->due_at < lead_end(p, w->slot))
 			return false;
 	return true;
 }
@@ -362,6 +371,16 @@ static bool is_headroom_short(const struct plan *p)
 	return lead_free(p) + p->dropping < headroom;
 }
 
+static uint32_t fetches_max(const struct plan *p)
+{
+	uint32_t most = p->limits.depth * 2;
+
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list)
+			most = DL_MAX(most, 2 * slot_piece(&p->slots[i]));
+	return most;
+}
+
 struct plan_step plan_next(struct plan *p, uint64_t now)
 {
 	struct plan_step step = idle();
@@ -375,7 +394,7 @@ struct plan_step plan_next(struct plan *p, uint64_t now)
 		h = victim_pick(p, VICTIM_ANY, 0, now);
 		return h ? drop(p, h) : idle();
 	}
-	if (p->fetching < p->limits.depth * 2) {
+	if (p->fetching < fetches_max(p)) {
 		h = soonest(p, now);
 		step = h ? get(p, h, now) : fill(p, now);
 	}

@@ -4,7 +4,8 @@
  *          is as large as what is held
  *   want   one position of one course that a held sample is for
  *   slot   one course: its wants in order of position, and a cursor, up to where they
- *          were made
+ *          were made.  Of a sequence that is read in pieces the wants of a piece are made
+ *          together; those beyond the cursor are `ahead`, in no order
  *
  * Positions here count on over epochs: base + position in the running sequence, and
  * base + length + position in the next.
@@ -73,11 +74,13 @@ struct held {
 };
 
 struct want {
-	struct link in;                /* slot.wants */
+	struct link in;                /* slot.wants or slot.ahead */
 	struct want *next;             /* of the same sample */
 	struct held *held;
 	struct slot *slot;
 	uint64_t at;                   /* position */
+	uint64_t due_at;               /* before it when it is fetched with the rest of its piece */
+	bool ahead;                    /* in slot.ahead */
 };
 
 struct slot {
@@ -91,7 +94,7 @@ struct slot {
 	uint32_t pid;
 	bool provisional, sequential;
 	bool matched;
-	struct link wants;
+	struct link wants, ahead;
 	struct link todo;              /* WAIT samples, in the order in which they are fetched */
 };
 
@@ -146,6 +149,9 @@ unsigned held_class(const struct held *h);
 /* want.c */
 /* 0; -ENOMEM; -EAGAIN: it has so many already that this one must wait until some are gone. */
 int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at) DL_MUST_CHECK;
+/* The same beyond the cursor, where it is fetched together with what is due at due_at. */
+int want_ahead(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
+	DL_MUST_CHECK;
 /* `after`: its role if this was the last one. */
 void want_remove(struct plan *p, struct want *w, enum held_role after);
 uint64_t held_due(const struct held *h);
@@ -157,8 +163,11 @@ void slot_update(struct plan *p, struct slot *s, const struct course *c);
 /* Make wants from the cursor on, until something must be fetched.  false: nothing must, as far
  * as was looked: what is far ahead and there already is gone through bit by bit. */
 bool slot_advance(struct plan *p, struct slot *s);
+uint32_t slot_piece(const struct slot *s);      /* samples in a piece, about; 0: no pieces */
 
 /* lead.c */
+/* Some course's samples are fetched in pieces. */
+bool plan_in_pieces(const struct plan *p);
 uint32_t lead_of(const struct plan *p, const struct slot *s);
 /* Where the lead of a slot ends, and whether it may go on into room that nobody needs. */
 uint64_t lead_end(const struct plan *p, const struct slot *s);

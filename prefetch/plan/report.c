@@ -81,6 +81,13 @@ static bool check_slot(const struct plan *p, const struct slot *s, struct sums *
 		at = w->at + 1;
 		t->wants--;
 	}
+	for (const struct link *l = s->ahead.next; l != &s->ahead; l = l->next) {
+		const struct want *w = dl_container_of(l, struct want, in);
+
+		if (w->at < s->cursor || !w->ahead || held_find(p, w->held->id) != w->held)
+			return false;
+		t->wants--;
+	}
 	t->waiting -= list_length(&s->todo);
 	return true;
 }

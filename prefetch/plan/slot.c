@@ -17,6 +17,7 @@ void slot_open(struct plan *p, struct slot *s, const struct course *c)
 	s->word = 0;
 	memset(s->words, 0, sizeof(s->words));
 	link_init(&s->wants);
+	link_init(&s->ahead);
 	link_init(&s->todo);
 }
 
@@ -29,6 +30,13 @@ static void cut(struct plan *p, struct slot *s, uint64_t from)
 		if (w->at < from)
 			break;
 		want_remove(p, w, ROLE_STALE);
+	}
+	for (struct link *l = s->ahead.next, *next; l != &s->ahead; l = next) {
+		struct want *w = dl_container_of(l, struct want, in);
+
+		next = l->next;
+		if (w->at >= from)
+			want_remove(p, w, ROLE_STALE);
 	}
 	s->cursor = DL_MIN(s->cursor, from);
 }
@@ -93,18 +101,32 @@ static void take_opened(struct plan *p, struct slot *s, const struct course *c)
 	s->word = first;
 }
 
+static void pass_one(struct plan *p, struct slot *s, const struct course *c, struct want *w)
+{
+	uint64_t position = w->at - s->base;
+	bool used = w->at < s->base || c->opened[position / 64] >> (position % 64) & 1;
+
+	want_remove(p, w, used ? ROLE_SPENT : ROLE_STALE);
+}
+
 /* What lies behind the front was used, or skipped: then it goes first when room is short. */
 static void pass(struct plan *p, struct slot *s, const struct course *c)
 {
 	while (!link_empty(&s->wants)) {
 		struct want *w = dl_container_of(s->wants.next, struct want, in);
-		uint64_t position = w->at - s->base;
-		bool used;
 
 		if (w->at >= s->front)
 			break;
-		used = w->at < s->base || c->opened[position / 64] >> (position % 64) & 1;
-		want_remove(p, w, used ? ROLE_SPENT : ROLE_STALE);
+		pass_one(p, s, c, w);
+	}
+	if (s->front <= s->cursor)             /* all that is ahead is beyond the cursor */
+		return;
+	for (struct link *l = s->ahead.next, *next; l != &s->ahead; l = next) {
+		struct want *w = dl_container_of(l, struct want, in);
+
+		next = l->next;
+		if (w->at < s->front)
+			pass_one(p, s, c, w);
 	}
 }
 
@@ -164,30 +186,77 @@ static void add_todo(struct slot *s, struct held *h, bool by_id)
 	link_before(l->next, &h->in);
 }
 
-/* 1: a fetch was added; 0: none is needed here; -ENOMEM, -EAGAIN: not now. */
-static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id id)
+/* `at` is wanted, for which the cursor stands at `due_at`.  1: a fetch was added; 0: none is needed
+ * here; -ENOMEM, -EAGAIN: not now. */
+static int want_sample(struct plan *p, struct slot *s, uint64_t at, uint64_t due_at, sample_id id)
 {
-	struct held *h = held_find(p, id);
+	struct held *found = held_find(p, id), *h = found;
 	uint64_t size;
-
 	int r;
 
-	if (h)
-		return want_add(p, s, h, at);
-	if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
-		return 0;
-	if (size > p->limits.whole || size > p->limits.room)
-		return 0;
-	h = held_new(p, id, size);
-	if (!h)
-		return -ENOMEM;
-	r = want_add(p, s, h, at);
+	if (!h) {
+		if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
+			return 0;
+		if (size > p->limits.whole || size > p->limits.room)
+			return 0;
+		h = held_new(p, id, size);
+		if (!h)
+			return -ENOMEM;
+	}
+	r = at == due_at ? want_add(p, s, h, at) : want_ahead(p, s, h, at, due_at);
+	if (found)
+		return r;
 	if (r < 0) {
 		held_delete(p, h);
 		return r;
 	}
-	add_todo(s, h, at - s->front >= NEAR);
+	add_todo(s, h, s->sequence->pieces || at - s->front >= NEAR);
 	return 1;
+}
+
+static uint32_t piece_of(const struct sequence_pieces *pieces, uint32_t index)
+{
+	uint32_t low = 0, high = pieces->count;
+
+	while (high - low > 1) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (pieces->begin[mid] <= index)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The sample at the cursor is not there: with it comes the rest of its piece. */
+static int want_piece(struct plan *p, struct slot *s, uint64_t at)
+{
+	bool next = at - s->base >= s->sequence->length;
+	const struct sequence *q = next ? s->next : s->sequence;
+	uint64_t base = next ? s->base + s->sequence->length : s->base;
+	uint32_t k = piece_of(q->pieces, q->at[at - base]);
+	int got = 0;
+
+	for (uint32_t i = q->pieces->begin[k]; i < q->pieces->begin[k + 1]; i++) {
+		uint64_t its = base + q->pieces->where[i];
+		int r = its < at || was_opened(s, its)
+			? 0 : want_sample(p, s, its, at, list_at(s->list, i));
+
+		if (r < 0)
+			return got ? got : r;
+		got += r;
+	}
+	return got;
+}
+
+static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id id)
+{
+	const struct held *h = held_find(p, id);
+
+	if (s->sequence->pieces && !h)
+		return want_piece(p, s, at);
+	return want_sample(p, s, at, at, id);
 }
 
 bool slot_advance(struct plan *p, struct slot *s)
@@ -209,4 +278,11 @@ bool slot_advance(struct plan *p, struct slot *s)
 		s->cursor++;
 	}
 	return got > 0;
+}
+
+uint32_t slot_piece(const struct slot *s)
+{
+	const struct sequence_pieces *pieces = s->sequence->pieces;
+
+	return pieces ? s->sequence->n / DL_MAX(pieces->count, 1u) + 1 : 0;
 }

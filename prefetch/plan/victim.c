@@ -43,38 +43,50 @@ static struct held *kept_victim(struct plan *p, uint64_t now)
 	return held_of(l == &p->kept_list[i] ? l->prev : l);
 }
 
-/* More than a quarter of the room is not worth that a reader has not finished. */
+/* More than a quarter of the room is not worth that a reader has not finished; where samples come
+ * in pieces, and nearly all of the room is for what is to come, more than a sixteenth. */
+static uint64_t spent_max(const struct plan *p)
+{
+	return p->limits.room / (plan_in_pieces(p) ? 16 : 4);
+}
+
 static struct held *spent_victim(struct plan *p, bool force, uint64_t now)
 {
 	struct held *h = held_of(p->spent_list.next);
 
 	if (link_empty(&p->spent_list))
 		return NULL;
-	return force || is_read(p, h, now) || p->spent > p->limits.room / 4 ? h : NULL;
+	return force || is_read(p, h, now) || p->spent > spent_max(p) ? h : NULL;
+}
+
+static void look_back(const struct link *wants, struct held **best, uint64_t *best_due)
+{
+	const struct link *l = wants->prev;
+
+	for (unsigned n = 0; n < LOOK_BACK && l != wants; n++, l = l->prev) {
+		struct held *h = dl_container_of(l, struct want, in)->held;
+
+		if (h->state != HELD_READY || h->role == ROLE_DOOMED)
+			continue;
+		if (*best && held_due(h) <= *best_due)
+			continue;
+		*best = h;
+		*best_due = held_due(h);
+	}
 }
 
 /* The READY sample that is needed last. */
 static struct held *lead_victim(const struct plan *p, uint64_t *ret_due)
 {
 	struct held *best = NULL;
-	uint64_t best_due = 0;
 
+	*ret_due = 0;
 	for (unsigned i = 0; i < TRACKER_COURSES; i++) {
-		const struct slot *s = &p->slots[i];
-		const struct link *l = s->wants.prev;
-
-		for (unsigned n = 0; s->list && n < LOOK_BACK && l != &s->wants; n++, l = l->prev) {
-			struct held *h = dl_container_of(l, struct want, in)->held;
-
-			if (h->state != HELD_READY || h->role == ROLE_DOOMED)
-				continue;
-			if (best && held_due(h) <= best_due)
-				continue;
-			best = h;
-			best_due = held_due(h);
-		}
+		if (!p->slots[i].list)
+			continue;
+		look_back(&p->slots[i].ahead, &best, ret_due);
+		look_back(&p->slots[i].wants, &best, ret_due);
 	}
-	*ret_due = best_due;
 	return best;
 }
 

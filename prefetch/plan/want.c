@@ -3,12 +3,13 @@
 
 #define WANTS_MAX 64                    /* of one sample: they are searched one by one */
 
-static bool is_wanted_at(const struct held *h, const struct slot *s, uint64_t at)
+static struct want *find_want(const struct held *h, const struct slot *s, uint64_t at)
 {
-	for (const struct want *w = h->wants; w; w = w->next)
-		if (w->slot == s && w->at == at)
-			return true;
-	return false;
+	struct want *w = h->wants;
+
+	while (w && (w->slot != s || w->at != at))
+		w = w->next;
+	return w;
 }
 
 /* Nearly always the end: only after an eviction out of the middle a cursor goes back. */
@@ -21,24 +22,57 @@ static void insert_in_order(struct slot *s, struct want *w)
 	link_before(l->next, &w->in);
 }
 
-int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
+static int make(struct plan *p, struct slot *s, struct held *h, uint64_t at, struct want **ret)
 {
 	struct want *w;
 
-	if (is_wanted_at(h, s, at))
-		return 0;
 	if (h->want_count == WANTS_MAX)
 		return -EAGAIN;
 	w = malloc(sizeof(*w));
 	if (!w)
 		return -ENOMEM;
-	*w = (struct want){ .next = h->wants, .held = h, .slot = s, .at = at };
+	*w = (struct want){ .next = h->wants, .held = h, .slot = s, .at = at,
+			     .due_at = at };
+	link_init(&w->in);
 	h->wants = w;
 	h->want_count++;
-	insert_in_order(s, w);
 	if (h->state == HELD_FETCHING || h->state == HELD_READY)
 		if (h->role != ROLE_DOOMED && h->role != ROLE_LEAD)
 			held_change(p, h, h->state, ROLE_LEAD);
+	*ret = w;
+	return 0;
+}
+
+int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
+{
+	struct want *w = find_want(h, s, at);
+	int r;
+
+	if (w && !w->ahead)
+		return 0;
+	if (w) {                       /* the cursor has come to it */
+		link_remove(&w->in);
+		w->ahead = false;
+		w->due_at = at;
+	} else {
+		r = make(p, s, h, at, &w);
+		if (r < 0)
+			return r;
+	}
+	insert_in_order(s, w);
+	return 0;
+}
+
+int want_ahead(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
+{
+	struct want *w = find_want(h, s, at);
+	int r = w ? 0 : make(p, s, h, at, &w);
+
+	if (r < 0 || !link_empty(&w->in))
+		return r;
+	w->ahead = true;
+	w->due_at = due_at;
+	link_append(&s->ahead, &w->in);
 	return 0;
 }
 
@@ -71,6 +105,6 @@ uint64_t held_due(const struct held *h)
 	uint64_t due = PLAN_NEVER;
 
 	for (const struct want *w = h->wants; w; w = w->next)
-		due = DL_MIN(due, w->at > w->slot->front ? w->at - w->slot->front : 0);
+		due = DL_MIN(due, w->due_at > w->slot->front ? w->due_at - w->slot->front : 0);
 	return due;
 }

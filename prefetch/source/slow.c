@@ -1,5 +1,6 @@
 /* For tests and benchmarks: a source far away.  Of `parallel` fetches at once each begins to
- * arrive after `latency`; all share a line of `bandwidth`.
+ * arrive after `latency`; all share a line of `bandwidth`, which is idle for `seek` before each
+ * fetch that does not begin where the last one ended: of files that is the next one's number.
  */
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct slow_fetch {
 
 struct slow {
 	struct source source;
-	uint64_t latency, bandwidth, parallel, every;  /* bandwidth 0: no limit */
+	uint64_t latency, bandwidth, parallel, every, seek;    /* bandwidth 0: no limit */
 	pthread_t thread;
 	struct dl_lock lock;
 	pthread_cond_t changed;
@@ -26,6 +27,8 @@ struct slow {
 	struct slow_fetch *arriving;   /* by time, the soonest first */
 	uint64_t running, count;
 	uint64_t line_free;            /* when the line has sent all that was begun */
+	sample_id last;                /* what was begun last, and how far it went */
+	uint64_t last_end;
 	bool stopping;
 };
 
@@ -35,6 +38,8 @@ static int parse_one(struct slow *sl, struct layer_arg *arg)
 
 	if (strcmp(arg->key, "latency") == 0)
 		return units_time(arg->value, &sl->latency);
+	if (strcmp(arg->key, "seek") == 0)
+		return units_time(arg->value, &sl->seek);
 	if (strcmp(arg->key, "parallel") == 0)
 		return units_count(arg->value, &sl->parallel);
 	if (strcmp(arg->key, "every") == 0)
@@ -75,6 +80,30 @@ static void on_inner(struct fetch *inner)
 	pthread_cond_signal(&sf->slow->changed);
 }
 
+/* Folders, links and the like have numbers too. */
+static bool is_next_file(const struct slow *sl, sample_id id)
+{
+	const struct manifest *m = sl->source.manifest;
+	uint64_t size;
+
+	if (!manifest_sample(m, sl->last, &size) || size != sl->last_end || id <= sl->last)
+		return false;
+	for (sample_id between = sl->last + 1; between < id; between++)
+		if (manifest_sample(m, between, &size))
+			return false;
+	return true;
+}
+
+static bool follows(struct slow *sl, const struct fetch *f)
+{
+	bool yes = f->id == sl->last ? f->offset == sl->last_end
+				     : f->offset == 0 && is_next_file(sl, f->id);
+
+	sl->last = f->id;
+	sl->last_end = f->offset + f->len;
+	return yes;
+}
+
 static uint64_t time_of(struct slow *sl, const struct fetch *f)
 {
 	uint64_t now = clock_now(), sent;
@@ -84,6 +113,8 @@ static uint64_t time_of(struct slow *sl, const struct fetch *f)
 	if (sl->bandwidth == 0)
 		return now + sl->latency;
 	sent = DL_MAX(now + sl->latency, sl->line_free);
+	if (sl->seek > 0 && !follows(sl, f))
+		sent += sl->seek;
 	sl->line_free = sent + (uint64_t)((double)f->len / (double)sl->bandwidth * CLOCK_S);
 	return sl->line_free;
 }

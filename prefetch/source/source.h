@@ -88,7 +88,7 @@ struct source_options {
 
 /* Open a stack.  Of the layers the first is on top; they are separated by '|'.
  *
- *     slow:latency=10ms,parallel=64,bandwidth=100MB/s,every=1    (all optional)
+ *     slow:latency=10ms,parallel=64,bandwidth=100MB/s,every=1,seek=8ms    (all optional)
  *     fault:errno=EIO,every=7                                    every 7th fails
  *     threads, uring      as the last one: which kind of folder, instead of what works here
  *

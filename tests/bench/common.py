@@ -28,6 +28,7 @@ class Bench:
         self.busy, self.seeds = programs["busy"], programs["seeds"]
         self.store = programs["store"]
         self.recode = programs["recode"]
+        self.draws = programs["draws"]
         self.work, self.short = work, args.short
         self.rounds = args.rounds or (1 if args.short else 7)
         self.folder = os.path.abspath(args.folder) if args.folder else None
@@ -68,11 +69,11 @@ def print_table(bench):
         print(f"not measured: {line}")
 
 
-def run(*command, timeout=PATIENCE, **more):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+def run(*command, timeout=PATIENCE, text=True, **more):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=text,
                           timeout=timeout, **more)
     if done.returncode != 0:
-        raise Failed(f"{' '.join(map(str, command))}: code {done.returncode}: {done.stderr.strip()}")
+        raise Failed(f"{' '.join(map(str, command))}: code {done.returncode}: {str(done.stderr).strip()}")
     return done.stdout
 
 

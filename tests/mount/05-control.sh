@@ -9,7 +9,7 @@ echo own > "$src/.dlfs/own.jpg"
 for i in 1 2 3; do echo $i > "$src/c1/$i.jpg"; echo $i > "$src/c2/$i.jpg"; done
 mount_dlfs "$src" "$mnt" order=sequential
 [ "$(ls -A "$mnt" | tr '\n' ' ')" = ".hidden c1 c2 " ] || fail "the root shows $(ls -A "$mnt")"
-[ "$(ls "$mnt/.dlfs" | tr '\n' ' ')" = "config.yaml metrics order order.next stats.json " ] ||
+[ "$(ls "$mnt/.dlfs" | tr '\n' ' ')" = "config.yaml epoch metrics order order.next stats.json " ] ||
 	fail "/.dlfs shows $(ls "$mnt/.dlfs")"
 [ -d "$mnt/c1/.dlfs" ] || fail "the name is hidden below the root too"
 jq -e '.pid > 0 and .samples == 6 and .order.spec == "sequential"

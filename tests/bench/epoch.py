@@ -1,0 +1,125 @@
+"""The epoch view on a source that seeks: 8 ms before each read that does not follow the last one, at
+150 MB/s; memory a tenth of the dataset.  And whether its orders can be told from uniform shuffles,
+by scipy: 50 epochs as large as ImageNet, and 50 as large as the dataset that is read here."""
+import contextlib
+import os
+import shutil
+
+from common import Failed, dlfs_mount, files_below, make_files, read_list, run, shuffled_list
+
+LINE = 150e6
+LAYER = r"source_layers=slow:latency=0ms\,parallel=8\,bandwidth=150MB/s\,seek=8ms"
+SIZE, CLASSES, READERS = 110000, 4, 4
+EPOCHS, BATCH = 50, 256
+
+
+def write_list(bench, name, paths):
+    at = os.path.join(bench.work, name)
+    with open(at, "w", encoding="utf-8") as f:
+        f.writelines(p + "\n" for p in paths)
+    return at
+
+
+def entries(mount, number, rank, world):
+    folder = f".dlfs/epoch/{number},rank={rank},world={world}"
+    return [f"{folder}/{name}" for name in sorted(os.listdir(os.path.join(mount.at, folder)))]
+
+
+def view_epoch(bench, mount, number, files):
+    """One epoch by 4 ranks: seconds; every sample must come once."""
+    ranks = [entries(mount, number, r, READERS) for r in range(READERS)]
+    lead_to = [os.path.realpath(os.path.join(mount.at, e)) for rank in ranks for e in rank]
+    if sorted(os.path.relpath(p, mount.at) for p in lead_to) != files:
+        raise Failed(f"epoch {number} has not each sample once")
+    turns = [e for step in zip(*ranks) for e in step] + [e for r in ranks for e in r[len(ranks[-1]):]]
+    listed = write_list(bench, "view.list", turns)
+    count, size, ns = read_list(bench, mount.at, listed, READERS)
+    if count != len(files):
+        raise Failed(f"epoch {number}: {count} of {len(files)} were read")
+    return size / ns * 1e3
+
+
+def measure(bench, source, total, files):
+    options = f"memory={total // 10},{LAYER}"
+    shuffle, count, _ = shuffled_list(bench, source, "epoch.list")
+    some = write_list(bench, "some.list", open(shuffle, encoding="utf-8").read().split("\n")[:count // 8])
+    line, mbs = [LINE / 1e6], "MB/s"
+    with dlfs_mount(bench, source, options) as mount:
+        got = [view_epoch(bench, mount, e, files) for e in range(2 if bench.short else bench.rounds)]
+        fetched = mount.stats()["bytes_fetched"] / total / len(got)
+    bench.row("epoch", "the line, in sequence", mbs, line, line, f"{len(files)} files, {total / 1e6:.0f} MB")
+    bench.row("epoch", "epoch view, 4 readers", mbs, got, line, f"each file was fetched {fetched:.2f} times")
+    with dlfs_mount(bench, source, f"{options},order=list:{some}") as mount:
+        _, size, ns = read_list(bench, mount.at, some, READERS)
+    bench.row("epoch", "ImageFolder's random order, told", mbs, [size / ns * 1e3], line, "an eighth of an epoch")
+
+
+def chance_of_mix(numpy, stats, order, classes):
+    """p of the class mix of batches: chi-square of batches × classes."""
+    batches = len(order) // BATCH
+    at = numpy.arange(batches * BATCH) // BATCH
+    table = numpy.bincount(at * (classes.max() + 1) + classes[order[:batches * BATCH]],
+                           minlength=batches * (classes.max() + 1)).reshape(batches, -1)
+    expected = BATCH * table.sum(0) / (batches * BATCH)
+    square = ((table - expected) ** 2 / expected).sum()
+    return stats.chi2.sf(square, (batches - 1) * (len(expected) - 1))
+
+
+def judge(bench, numpy, stats, name, orders, classes):
+    """Of each epoch the mix, and of each and the next, and of the first and each, the rank correlation."""
+    mixes, ranks, first, last = [], [], None, None
+    n = len(classes)
+    for order in orders:
+        mixes.append(chance_of_mix(numpy, stats, order, classes))
+        where = numpy.empty(n)
+        where[order] = numpy.arange(n) - (n - 1) / 2
+        for other in (last, first):
+            if other is not None:
+                rho = (where @ other) / (where @ where)
+                ranks.append(2 * stats.norm.sf(abs(rho) * (n - 1) ** 0.5))
+        first, last = where if first is None else first, where
+    for what, chances in (("mix of batches", mixes), ("rank correlation", ranks)):
+        below = sum(p < 0.05 for p in chances)
+        uniform = stats.kstest(chances, "uniform").pvalue
+        bench.row("epoch", f"{name}: {what}", "p", chances,
+                  note=f"{below} of {len(chances)} below 0.05; uniform with p = {uniform:.2g}")
+
+
+def drawn(bench, numpy, n, classes, piece, reservoir, epochs):
+    for e in range(epochs):
+        at = os.path.join(bench.work, "order.bin")
+        with open(at, "wb") as f:
+            f.write(run(bench.draws, *map(str, (n, classes, piece, reservoir, e, e + 1)), text=False))
+        yield numpy.fromfile(at, numpy.uint32).astype(numpy.int64)
+
+
+def compare(bench, numpy, stats, n, classes, piece, reservoir):
+    epochs = 4 if bench.short else EPOCHS
+    of = numpy.arange(n) * classes // n
+    rng = numpy.random.default_rng(1)
+    judge(bench, numpy, stats, f"view of {n}, {classes} classes",
+          drawn(bench, numpy, n, classes, piece, reservoir, epochs), of)
+    judge(bench, numpy, stats, f"numpy's shuffles of {n}", (rng.permutation(n) for _ in range(epochs)), of)
+
+
+def randomness(bench):
+    try:
+        import numpy
+        from scipy import stats
+    except ImportError as why:
+        bench.miss("epoch", "randomness", why)
+        return
+    # Pieces and reservoir as prefetch/epochs.c takes them for a memory of a tenth.
+    compare(bench, numpy, stats, 9000, CLASSES, 98, 394)
+    if not bench.short:
+        compare(bench, numpy, stats, 1281167, 1000, 89, 97800)
+
+
+def epoch(bench):
+    source = make_files(bench.path("epoch"), 1200 if bench.short else 9000, SIZE, CLASSES)
+    with contextlib.ExitStack() as last:
+        last.callback(shutil.rmtree, source)
+        files = sorted(files_below(source))
+        total = sum(os.path.getsize(os.path.join(source, p)) for p in files)
+        measure(bench, source, total, files)
+    randomness(bench)
