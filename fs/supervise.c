@@ -153,9 +153,7 @@ static bool dies_too_often(struct supervisor *s)
 /* Its own, not a kill from outside. */
 static bool was_fault(int status)
 {
-	int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-
-	return number == SIGBUS || number == SIGSEGV || number == SIGABRT;
+	return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
 }
 
 static int replace_server(struct supervisor *s, int status)

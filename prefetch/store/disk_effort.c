@@ -30,10 +30,8 @@ static bool were_idle(const struct effort *e, uint64_t now, uint64_t idle)
 	return idle > e->idle && idle - e->idle >= (now - e->looked_at) / 2;
 }
 
-static void look(struct effort *e, uint64_t now, double waiting)
+void effort_look(struct effort *e, uint64_t now, uint64_t idle, double waiting)
 {
-	uint64_t idle = idle_time();
-
 	if (e->looked_at > 0 && (!were_idle(e, now, idle) || waiting > MUCH))
 		e->step -= e->step > 0;
 	else if (e->step + 1 < DL_COUNT(levels))
@@ -47,6 +45,6 @@ int effort_level(struct effort *e, double waiting)
 	uint64_t now = clock_now();
 
 	if (now - e->looked_at >= LOOK)
-		look(e, now, waiting);
+		effort_look(e, now, idle_time(), waiting);
 	return waiting > TOO_MUCH ? 0 : levels[e->step];
 }

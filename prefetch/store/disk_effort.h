@@ -16,3 +16,5 @@ struct effort {                        /* zeroes at first */
 
 /* A level for packer_pack(), or 0: not at all.  waiting: how full the queue is, 0 to 1. */
 int effort_level(struct effort *e, double waiting);
+/* What it does now and then, with what it sees; for tests. */
+void effort_look(struct effort *e, uint64_t now, uint64_t idle, double waiting);

@@ -161,21 +161,30 @@ Test(pack, two_thousand_flipped_bits_are_all_noticed)
 	close(fd);
 }
 
-Test(pack, the_effort_follows_the_queue)
+Test(pack, the_effort_follows_idle_processors_and_the_queue)
 {
 	struct effort e = { 0 };
+	uint64_t now = clock_now(), idle = 100 * CLOCK_S;
+	unsigned last = 0;
 
-	cr_expect_eq(effort_level(&e, 0.0), 1);
-	cr_expect_eq(effort_level(&e, 0.9), 0);
-	for (unsigned i = 0; i < 6; i++) {
-		e.looked_at = 1;
-		e.idle = 0;
-		effort_level(&e, 0.0);
+	/* One processor is idle. */
+	for (unsigned i = 0; i < 8; i++) {
+		effort_look(&e, now += CLOCK_S, idle += CLOCK_S, 0.1);
+		cr_expect(e.step > last || i > 3);
+		last = e.step;
 	}
-	cr_expect_gt(effort_level(&e, 0.0), 1);
-	for (unsigned i = 0; i < 6; i++) {
-		e.looked_at = 1;
-		effort_level(&e, 0.4);
-	}
-	cr_expect_eq(effort_level(&e, 0.0), 0);
+	cr_expect_eq(last, 4);
+	cr_expect_eq(effort_level(&e, 0.6), 0);
+	/* Much waits. */
+	last = e.step;
+	effort_look(&e, now += CLOCK_S, idle += CLOCK_S, 0.4);
+	cr_expect_eq(e.step, last - 1);
+	/* Less than half of one is idle. */
+	for (unsigned i = 0; i < 8; i++)
+		effort_look(&e, now += CLOCK_S, idle += CLOCK_S / 3, 0);
+	cr_expect_eq(e.step, 0);
+	/* Nothing can be seen. */
+	effort_look(&e, now += CLOCK_S, 0, 0);
+	effort_look(&e, now += CLOCK_S, 0, 0);
+	cr_expect_eq(e.step, 0);
 }
