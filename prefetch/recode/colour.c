@@ -5,6 +5,7 @@
 #include "prefetch/recode/luma.h"
 
 #define BIT_PRICE 0.12f                /* in squared steps */
+#define RULE 2                         /* times luma's squared error are allowed */
 #define HALVES_MOST 0.75               /* of the allowed error; the rest is for the steps */
 #define PART ((size_t)64)              /* blocks that are coded at once */
 
@@ -175,7 +176,7 @@ int colour_code(const struct jpeg_image *from, float luma_step, double luma_erro
 		struct jpeg_image *to)
 {
 	struct jpeg_image halves = { .components = 3 };
-	double allowed[2] = { luma_error, luma_error };
+	double allowed[2] = { RULE * luma_error, RULE * luma_error };
 	bool halved;
 	int r = try_halves(from, &halves, allowed, &halved);
 	const struct jpeg_plane *planes[2] = {

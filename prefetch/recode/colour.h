@@ -1,5 +1,5 @@
 /* Colour, which SSIM on luma does not see.  So there is a rule of its own: a colour plane's squared
- * error, at full size, is to be no larger than luma's.  Its step is twice luma's, or less if
+ * error, at full size, is to be at most twice luma's.  Its step is twice luma's, or less if
  * the rule wants that, and luma's at least.  It is halved both ways (4:2:0) if what that loses is
  * within the rule; only 4:4:4 is, other factors are kept.
  *

@@ -42,7 +42,7 @@ static enum recode_reason recode_image(const struct jpeg_image *image, double fl
 	if (luma_init(&image->plane[0], image->width, image->height, &l) < 0)
 		return RECODE_NO_MEMORY;
 	if (search_step(&l, floor, &step, &ssim) == 0)
-		reason = finish(image, &l, step, source, &result);
+		reason = ssim >= floor ? finish(image, &l, step, source, &result) : RECODE_NO_GAIN;
 	luma_fini(&l);
 	if (reason == RECODE_DONE)
 		*ret = (struct recoded){
