@@ -112,6 +112,9 @@ static enum recode_reason read_frame(const struct segment *g, struct jpeg_outlin
 		o->v[i] = b[7 + 3 * i] & 15;
 		if (o->h[i] < 1 || o->h[i] > 4 || o->v[i] < 1 || o->v[i] > 4)
 			return RECODE_DAMAGED;
+		/* Luma smaller than colour: legal, and nobody makes it. */
+		if (o->h[i] > o->h[0] || o->v[i] > o->v[0])
+			return RECODE_COLOUR;
 	}
 	return b[8] == JPEG_SLOT_LUMA ? RECODE_NO_GAIN : RECODE_DONE;
 }

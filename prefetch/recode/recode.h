@@ -33,7 +33,7 @@ enum recode_reason {
 	RECODE_UNKNOWN,                /* neither a JPEG nor a PNG, whatever its name says */
 	RECODE_NO_GAIN,                /* a JPEG not 5 % smaller, a PNG not faster */
 	RECODE_DAMAGED,                /* truncated, corrupt, or decoded with a warning */
-	RECODE_COLOUR,                 /* RGB or CMYK inside a JPEG: there is no luma */
+	RECODE_COLOUR,                 /* RGB or CMYK: there is no luma; or luma of half size */
 	RECODE_MPO,                    /* several pictures in one file */
 	RECODE_TRAILER,                /* something follows the end of the image */
 	RECODE_ARITHMETIC,             /* arithmetic coding: many programs cannot read it */

@@ -75,14 +75,16 @@ Test(recode_faults, what_is_no_image)
 }
 
 /* P32 */
-Test(recode_faults, colours_without_luma)
+Test(recode_faults, colours_without_luma_at_full_size)
 {
-	struct picture cmyk = base, rgb = base;
+	struct picture cmyk = base, rgb = base, small = base;
 
 	cmyk.space = JCS_CMYK;
 	rgb.space = JCS_RGB;
 	cr_assert_eq(try_made(cmyk), RECODE_COLOUR);
 	cr_assert_eq(try_made(rgb), RECODE_COLOUR);
+	small.h = small.v = 1, small.colour_h = small.colour_v = 2;
+	cr_assert_eq(try_made(small), RECODE_COLOUR);
 }
 
 /* P34 */
