@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define SAMPLE 256                     /* blocks */
+#define SAMPLE 128                     /* blocks */
 
 int luma_sample_init(const struct luma *l, struct luma_sample *ret)
 {

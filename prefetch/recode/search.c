@@ -3,7 +3,7 @@
 #define TRIES 5
 /* Windows that are not looked at, and how programs round, may take that much from an SSIM. */
 #define GUARD(floor) (0.006 * (1 - (floor)) + 0.0001)
-#define NEAR(floor) (.12 * (1 - (floor)))     /* above the floor: a further try is not worth it */
+#define NEAR(floor) (0.12 * (1 - (floor)))     /* above the floor: a further try is not worth it */
 #define FACTOR 1.09                    /* the usual one */
 #define STEP_UNIT (1.0f / 16)
 #define STEPS 33                       /* on the curve, four to an octave */
