@@ -16,6 +16,7 @@
 #include "fs/errand.h"
 #include "fs/fuse.h"
 #include "fs/notify.h"
+#include "fs/pressure.h"
 #include "fs/push.h"
 #include "fs/survey.h"
 #include "fs/warm.h"
@@ -212,6 +213,8 @@ static int start_parts(struct serve *s)
 	if (r == 0)
 		r = start_engine(s);
 	if (r == 0)
+		r = pressure_start(s, &s->pressure);
+	if (r == 0)
 		r = announce_start(s, &s->announce);
 	if (r == 0)
 		r = notify_start(s, &s->notify);
@@ -236,6 +239,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	notify_stop(s->notify);
 	stop_requests(s, q);
 	announce_stop(s->announce);
+	pressure_stop(s->pressure);
 	if (s->engine)
 		engine_stop(s->engine);
 	announce_free(s->announce);

@@ -10,6 +10,7 @@
  *     announce thread   tells the engine what the kernel has come to know
  *     watch thread      opens, from fanotify or inotify
  *     errand thread     what may take long: orders, refresh, scan, verify
+ *     pressure thread   whether somebody lacks memory
  *     warm thread       while `dlfs warm` or `dlfs drop` is carried out
  *     planner, source   see prefetch/engine.h
  *
@@ -52,6 +53,7 @@ struct serve {
 	struct watch *_Atomic watch;   /* NULL until the mount answers */
 	struct errands *errands;
 	struct warm *warm;
+	struct pressure *pressure;     /* NULL: there are no reports */
 	struct control *control;
 	struct early *early;
 	double entry_timeout, negative_timeout;        /* seconds */

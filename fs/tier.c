@@ -200,6 +200,7 @@ static void choose(struct serve *s, bool always)
 		return;
 	}
 	t->cost = cost;
+	t->choices++;
 	log_debug("a fetch takes %.3f ms and %.3f ms a MB; by that the store is filled",
 		  cost.request_ns / 1e6, cost.byte_ns);
 	disk_rule(t->disk, kept_source(s->manifest), rule);
@@ -271,6 +272,12 @@ int tier_pin(struct serve *s, const char *pattern)
 	if (r == 0)
 		recount(s);
 	return r;
+}
+
+unsigned tier_choices(struct serve *s)
+{
+	DL_HOLD(&s->tier.lock);
+	return s->tier.choices;
 }
 
 void tier_unpin(struct serve *s)

@@ -16,6 +16,7 @@ struct tier {
 	struct keep_census *census;    /* NULL: the dataset is not known yet */
 	uint64_t files, bytes;         /* of the dataset when it was counted */
 	struct keep_cost cost;         /* that the rule in force was made with */
+	unsigned choices;              /* rules made so far */
 	struct buf warmed;             /* patterns that were asked for since the mount */
 	/* until here */
 	uint64_t limit;                /* bytes that the store may have */
@@ -33,6 +34,7 @@ void tier_close(struct serve *s);
 void tier_dataset(struct serve *s);
 /* What matches this shall be kept like what the settings say, until tier_unpin().  -ENOMEM */
 int tier_pin(struct serve *s, const char *pattern) DL_MUST_CHECK;
+unsigned tier_choices(struct serve *s); /* changes when something else is to be kept */
 void tier_unpin(struct serve *s);      /* all that tier_pin() was told of */
 /* Bring the store's numbers into the stats. */
 void tier_report(struct serve *s);

@@ -7,6 +7,7 @@
 #include "prefetch/manifest/list.h"
 
 #define TURN (10 * CLOCK_MS)
+#define ROUNDS 4
 
 bool warm_ended(const struct warm *w)
 {
@@ -130,6 +131,39 @@ static enum state drop_all(struct warm *w)
 
 /* --- The thread --------------------------------------------------------------------------- */
 
+static void forget_counts(struct warm *w)
+{
+	w->files = w->bytes = w->all_files = w->all_bytes = 0;
+	w->large = w->left_out = w->failed = w->memory = 0;
+}
+
+static int begin_again(struct warm *w)
+{
+	w->targets.len = 0;
+	w->again = true;
+	{
+		DL_HOLD(&w->lock);
+		forget_counts(w);
+	}
+	return find_targets(w);
+}
+
+/* While it is filled it may turn out that something else is worth keeping, by what the fetches
+ * cost. */
+static enum state fill_store(struct warm *w)
+{
+	for (int round = 1;; round++) {
+		unsigned choices = tier_choices(w->serve);
+		enum state state = warm_fill_store(w);
+
+		if (state != STATE_DONE || warm_ended(w) || round == ROUNDS ||
+		    choices == tier_choices(w->serve))
+			return state;
+		if (begin_again(w) < 0)
+			return STATE_FAILED;
+	}
+}
+
 static enum state carry_out(struct warm *w)
 {
 	int r = find_targets(w);
@@ -142,7 +176,7 @@ static enum state carry_out(struct warm *w)
 		return warm_fill_memory(w);
 	if (*w->pattern && tier_pin(w->serve, w->pattern) < 0)
 		return STATE_FAILED;
-	return warm_fill_store(w);
+	return fill_store(w);
 }
 
 static void *run(void *arg)
@@ -178,8 +212,9 @@ static int begin(struct warm *w, enum what what, const char *pattern)
 	w->pattern = copy;
 	w->cancelled = false;
 	w->what = what;
-	w->files = w->bytes = w->all_files = w->all_bytes = w->before = 0;
-	w->large = w->left_out = w->failed = w->memory = 0;
+	w->again = false;
+	w->before = 0;
+	forget_counts(w);
 	w->state = STATE_RUNNING;
 	r = -pthread_create(&w->thread, NULL, run, w);
 	w->started = r == 0;

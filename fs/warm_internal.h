@@ -24,6 +24,7 @@ struct warm {
 	_Atomic bool cancelled;
 	_Atomic bool stopping;
 	char *pattern;                 /* the thread's */
+	bool again;                    /* the thread's: not its first round */
 	struct buf targets;            /* struct target; the thread's */
 	struct dl_lock lock;           /* guards what follows */
 	pthread_cond_t changed;

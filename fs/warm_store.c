@@ -96,7 +96,7 @@ static void sort_out(struct warm *w)
 		DL_HOLD(&w->lock);
 		w->large += t[i].size > whole;
 		w->left_out += !wanted && t[i].size > 0 && t[i].size <= whole;
-		w->before += there;
+		w->before += there && !w->again;
 		w->files += there;
 		w->bytes += there ? t[i].size : 0;
 		w->all_files += wanted;

@@ -187,8 +187,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 		late(e, f);
 		break;
 	case FACT_LOST:
-		plan_lost(e->plan, f->id);
-		if (share_opened(&e->share, clock_now(), true))
+		if (plan_lost(e->plan, f->id) && share_opened(&e->share, clock_now(), true))
 			set_room(e);
 		break;
 	case FACT_PRESSED:

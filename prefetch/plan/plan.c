@@ -150,17 +150,18 @@ void plan_late(struct plan *p, sample_id id)
 		lead_grow(p);
 }
 
-void plan_lost(struct plan *p, sample_id id)
+bool plan_lost(struct plan *p, sample_id id)
 {
 	struct held *h = held_find(p, id);
 
 	if (!h || h->state != HELD_READY)
-		return;
+		return false;
 	lead_shrink(p);
 	if (h->wants)
 		held_await(p, h, 0);
 	else
 		held_delete(p, h);
+	return true;
 }
 
 /* What has gone to the disk only now came from the source. */

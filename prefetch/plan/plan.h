@@ -84,7 +84,7 @@ void plan_grown(struct plan *p, uint32_t count, uint64_t total_bytes);
 void plan_courses(struct plan *p, const struct course *courses, size_t count, uint64_t now);
 void plan_used(struct plan *p, sample_id id, uint64_t now);     /* a reader opened it */
 void plan_late(struct plan *p, sample_id id);                   /* it was not there */
-void plan_lost(struct plan *p, sample_id id);                   /* dropped by the kernel */
+bool plan_lost(struct plan *p, sample_id id);   /* dropped by the kernel; false: by the plan */
 /* What is being fetched has another size than the plan was told when it asked. */
 void plan_sized(struct plan *p, sample_id id, uint64_t size);
 void plan_fetched(struct plan *p, sample_id id, uint64_t cost_ns);

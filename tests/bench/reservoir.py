@@ -16,8 +16,9 @@ PARTS = (0.1, 0.3, 0.5, 0.9)
 LINE = 100_000_000
 REQUEST = 0.00125                      # seconds that one more fetch takes of the far source
 FAR = "slow:latency=5ms\\,parallel=4"
-NEAR = "slow:latency=1ms\\,parallel=8\\,bandwidth=200MB/s"
-STEADY = 2                             # epochs before the one that counts
+NEAR = "slow:latency=1ms\\,parallel=8\\,bandwidth=400MB/s"
+NEAR_RATE, FAR_RATE = 300e6, 60e6      # of the step: it leaves the source time
+STEADY = 1                             # epochs before the one that counts
 
 
 class Dataset:
@@ -55,11 +56,11 @@ def spread_sizes(at, files):
     return at
 
 
-def even_sizes(at, files):
+def even_sizes(at, files, size=110000):
     make_files(at, files, 2)
     for path in files_below(at):
         with open(os.path.join(at, path), "wb") as f:
-            f.write(random.Random(path).randbytes(110000))
+            f.write(random.Random(path).randbytes(size))
     return at
 
 
@@ -120,11 +121,11 @@ def lru(data, room, number):
 # --- Steady epochs ---------------------------------------------------------------------------------
 
 def steady(bench, data, part, layers, rate):
-    """Of a steady epoch: files that did not come from the source, and the room that there was for
-    them.  The step leaves the source time: what is late stays in the page cache of the reader's
-    side, and would be counted as well."""
+    """Fetches of a steady epoch that the store served, which dlfs warm has filled; each file counts
+    once.  The step at `rate` leaves the source time."""
     options = store_options(bench, "store", data.size * part, layers, f"list:{data.all}")
     with dlfs_mount(bench, data.at, options + ",memory=16MiB") as mount:
+        run(bench.dlfs, "warm", mount.at)
         for number in range(STEADY):
             epoch(data, mount, number, rate)
             wait_written(mount)
@@ -133,20 +134,19 @@ def steady(bench, data, part, layers, rate):
         after = mount.stats()
         if part == PARTS[0]:
             expect_same_bytes(data.at, mount.at, data.lists[0], "reservoir")
-    fetched = after["fetches"] - before["fetches"] - after["store_hits"] + before["store_hits"]
-    return len(data.paths) - fetched, part * data.size + after["kept_bytes"]
+    return min(after["store_hits"] - before["store_hits"], after["store_records"])
 
 
 def equal_sizes(bench):
-    data = Dataset(bench, "even", even_sizes(bench.path("even"), 800 if bench.short else 8000),
-                   STEADY + 1)
+    data = Dataset(bench, "even", even_sizes(bench.path("even"), 800 if bench.short else 8000,
+                                             220000), STEADY + 1)
     for part in PARTS:
-        hits, room = steady(bench, data, part, NEAR, 150e6)
-        capacity = [min(room / data.size, 1) * len(data.paths)]
+        hits = steady(bench, data, part, NEAR, NEAR_RATE)
+        capacity = [part * len(data.paths)]
         bench.row("reservoir", f"hits an epoch, store of {part} of the dataset", "files", [hits],
-                  capacity, "to the room, memory's included; asked 0.99")
-        bench.row("reservoir", "  LRU", "files", [len(lru(data, room, STEADY))], capacity,
-                  "simulated")
+                  capacity, "to what its size would hold; asked 0.99")
+        bench.row("reservoir", "  LRU", "files", [len(lru(data, part * data.size, STEADY))],
+                  capacity, "simulated")
     shutil.rmtree(data.at)
 
 
@@ -154,7 +154,7 @@ def real_sizes(bench):
     data = Dataset(bench, "real", spread_sizes(bench.path("real"), 400 if bench.short else 2000),
                    STEADY + 1)
     for part in PARTS:
-        hits, room = steady(bench, data, part, FAR, 60e6)
+        hits, room = steady(bench, data, part, FAR, FAR_RATE), part * data.size
         base = [data.seconds(first_come(data, room))]
         bench.row("reservoir", f"fetch time saved an epoch, store of {part}", "s",
                   [hits * REQUEST], base,
