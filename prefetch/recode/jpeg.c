@@ -1,7 +1,6 @@
-#include <string.h>
-
 #include "prefetch/recode/colour.h"
 #include "prefetch/recode/kinds.h"
+#include "prefetch/recode/resize.h"
 #include "prefetch/recode/search.h"
 
 #define GAIN 20                        /* at least a 20th of the source, or it is left alone */
@@ -15,7 +14,7 @@ static unsigned quality_of(float step)
 }
 
 static enum recode_reason finish(const struct jpeg_image *from, struct luma *l, float step,
-				 struct bytes source, struct buf *ret)
+				 struct bytes source, size_t most, struct buf *ret)
 {
 	struct jpeg_image coded = {
 		.width = from->width, .height = from->height, .components = from->components,
@@ -24,14 +23,24 @@ static enum recode_reason finish(const struct jpeg_image *from, struct luma *l, 
 
 	coded.plane[0] = l->coded;
 	if (from->components == 1 || colour_code(from, step, luma_error(l), &coded) == 0)
-		reason = jpeg_write(&coded, source, source.len - source.len / GAIN, ret);
+		reason = jpeg_write(&coded, source, most, ret);
 	coded.plane[0].at = NULL;      /* it is luma's */
 	jpeg_image_fini(&coded);
 	return reason;
 }
 
+/* With a floor of 1 the source's steps are kept. */
+static int choose_step(struct luma *l, double floor, float *step, double *ssim)
+{
+	if (floor < 1)
+		return search_step(l, floor, step, ssim);
+	*step = 1;
+	*ssim = luma_try(l, *step);
+	return 0;
+}
+
 static enum recode_reason recode_image(const struct jpeg_image *image, double floor,
-				       struct bytes source, struct recoded *ret)
+				       struct bytes source, size_t most, struct recoded *ret)
 {
 	struct luma l;
 	struct buf result = BUF_EMPTY;
@@ -41,8 +50,9 @@ static enum recode_reason recode_image(const struct jpeg_image *image, double fl
 
 	if (luma_init(&image->plane[0], image->width, image->height, &l) < 0)
 		return RECODE_NO_MEMORY;
-	if (search_step(&l, floor, &step, &ssim) == 0)
-		reason = ssim >= floor ? finish(image, &l, step, source, &result) : RECODE_NO_GAIN;
+	if (choose_step(&l, floor, &step, &ssim) == 0)
+		reason = floor < 1 && !(ssim >= floor)
+			 ? RECODE_NO_GAIN : finish(image, &l, step, source, most, &result);
 	luma_fini(&l);
 	if (reason == RECODE_DONE)
 		*ret = (struct recoded){
@@ -56,21 +66,31 @@ static enum recode_reason recode_image(const struct jpeg_image *image, double fl
 enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
 			       struct recoded *ret)
 {
+	bool any = want->quality_ratio >= 1 || want->quality_ratio <= 0;
+	double floor = any ? 1 : want->quality_ratio;
+	size_t most = source.len - source.len / GAIN;
 	struct jpeg_outline outline;
 	struct jpeg_image image;
 	enum recode_reason reason;
+	unsigned width, height;
+	bool smaller;
 
-	if (want->quality_ratio >= 1)
+	if (any && !want->max_short_side && !want->max_long_side)
 		return RECODE_OFF;
 	reason = jpeg_outline(source, &want->limits, &outline);
 	if (reason != RECODE_DONE)
 		return reason;
-	if (outline.width < SSIM_TAPS || outline.height < SSIM_TAPS)
+	width = outline.width, height = outline.height;
+	resize_sides(&width, &height, want->max_short_side, want->max_long_side);
+	smaller = width < outline.width || height < outline.height;
+	if (any && !smaller)
+		return RECODE_OFF;
+	if (width < SSIM_TAPS || height < SSIM_TAPS)
 		return RECODE_NO_GAIN;
-	reason = jpeg_read(source, &image);
+	reason = smaller ? jpeg_scale(source, width, height, &image) : jpeg_read(source, &image);
 	if (reason != RECODE_DONE)
 		return reason;
-	reason = recode_image(&image, want->quality_ratio, source, ret);
+	reason = recode_image(&image, floor, source, smaller ? source.len : most, ret);
 	jpeg_image_fini(&image);
 	return reason;
 }

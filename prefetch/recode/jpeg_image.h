@@ -26,6 +26,12 @@ struct jpeg_image {
 /* RECODE_DONE, or why it cannot be had.  Any warning of the decoder is RECODE_DAMAGED. */
 enum recode_reason jpeg_read(struct bytes source, struct jpeg_image *ret);
 
+/* The same, but made smaller: decoded at the nearest size that is no smaller, and from there to
+ * width * height.  All planes are of that size, with the source's steps.
+ */
+enum recode_reason jpeg_scale(struct bytes source, unsigned width, unsigned height,
+			      struct jpeg_image *ret);
+
 /* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, up to
  * JPEG_VALUE_MAX + 1, to be multiplied by quant[]; the second and the third share their quant[].
  * The APPn and COM segments of `notes`, a JPEG, are copied in front.

@@ -20,7 +20,9 @@ struct recode_want {
 	 * Gaussian of sigma 1.5, K1 0.01, K2 0.03, on luma).  0 < ratio <= 1, and 1 is off.
 	 */
 	double quality_ratio;
-	/* JPEG: scale down until no side is longer than that.  0: off. */
+	/* JPEG: scaled down until the shorter, or the longer side is no longer than that.  0: off.
+	 * SSIM is then against the scaled picture, and a ratio of 1 keeps the source's steps.
+	 */
 	unsigned max_short_side, max_long_side;
 	bool png_fast;                 /* PNG: the same pixels, coded to be decoded fast */
 	struct recode_limits limits;
@@ -51,7 +53,7 @@ enum recode_reason {
 struct recoded {
 	void *data;                    /* the caller's, to free() */
 	size_t size;
-	double ssim;                   /* against the source; 1 for a PNG */
+	double ssim;                   /* against the source, scaled; 1 for a PNG */
 	unsigned quality;              /* about that of cjpeg -quality; 0 for a PNG */
 	unsigned width, height;
 };
