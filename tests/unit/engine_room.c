@@ -103,3 +103,63 @@ Test(engine_room, what_was_not_pushed_goes_without_the_sink)
 	cr_assert_eq(fake_sink_count(&sink), 0u);
 	end();
 }
+
+static uint64_t share(void) { return stats_get(&stats.memory_share); }
+
+static bool is_within_share(void)
+{
+	go_on();
+	return share() < LITTLE && stats_get(&stats.memory_bytes) <= share();
+}
+
+Test(engine_room, others_that_lack_memory_get_some)
+{
+	begin_little(true);
+	follow(all, SMALL);
+	for (unsigned i = 0; i < 4; i++)
+		go_on();
+	cr_assert_eq(share(), LITTLE);
+	cr_assert_gt(stats_get(&stats.memory_bytes), LITTLE / 2);
+	engine_pressed(engine);
+	wait_until(is_within_share());
+	cr_assert_gt(drops(), 0u);
+	end();
+}
+
+static unsigned pushed(void)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < SMALL; i++)
+		count += is_pushed(f + all[i]);
+	return count;
+}
+
+static void go_further(void)
+{
+	settle();
+	fetch_all();
+	fake_sink_end_all(&sink);
+}
+
+Test(engine_room, losing_much_of_what_was_pushed_is_heard)
+{
+	struct reader readers[16];
+	unsigned count = 0;
+
+	begin(2 * LITTLE, 2);
+	for (unsigned i = 0; i < SMALL; i++)
+		engine_known(engine, f + i);
+	follow(all, SMALL);
+	wait_until((go_further(), pushed() >= 10));
+	for (unsigned i = 0; i < SMALL && count < DL_COUNT(readers); i++)
+		if (is_pushed(f + all[i]))     /* who reads it: the kernel has it no more */
+			read_at(&readers[count++], f + all[i], 0);
+	wait_until((go_further(), share() < 2 * LITTLE));
+	for (unsigned i = 0; i < count; i++) {
+		wait_until((go_further(), readers[i].woken));
+		expect_bytes(&readers[i], SMALL_SIZE);
+		engine_read_to_end(engine, (struct block){ readers[i].id, 0 });
+	}
+	end();
+}
