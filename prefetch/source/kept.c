@@ -145,11 +145,6 @@ static bool serve(struct fetch *f, bool stopping)
 	struct kept_fetch *kf = dl_container_of(f->own_, struct kept_fetch, layer);
 	int r = stopping ? -ESHUTDOWN : get(kf, f);
 
-	/* Only if two sums are the same by chance. */
-	if (r == 0 && f->bytes.len != f->len) {
-		buf_free(&f->bytes);
-		r = -EIO;
-	}
 	if (r == 0 || stopping) {
 		f->kept = f->stored = r == 0;
 		free(kf);
