@@ -8,6 +8,7 @@
 
 #define SEGMENT_MOST (64 * MiB)
 #define PATIENCE (CLOCK_S / 2)
+#define DYING CLOCK_S
 #define SEGMENTS 256u                  /* at least, when the store is full */
 #define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
 
@@ -155,13 +156,26 @@ static struct disk *disk_new(const struct disk_options *o)
 	return d;
 }
 
-/* That another process has it is told at once. */
-static int look_for_owner(const struct disk *d, int *ret_pid)
+static bool has_owner(const struct disk *d, int *ret_pid)
 {
 	dl_cleanup(dl_closep) int folder = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dl_cleanup(dl_closep) int lock = folder < 0 ? -1 : take_lock(folder, ret_pid);
 
-	return lock == -EWOULDBLOCK ? lock : 0;
+	return lock == -EWOULDBLOCK;
+}
+
+/* That another process has it is told before anything else.  One that was just killed has it until
+ * the kernel is done with it. */
+static int look_for_owner(const struct disk *d, int *ret_pid)
+{
+	uint64_t deadline = clock_now() + DYING;
+
+	while (has_owner(d, ret_pid)) {
+		if (clock_now() > deadline)
+			return -EWOULDBLOCK;
+		usleep(20000);
+	}
+	return 0;
 }
 
 int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid)

@@ -89,6 +89,8 @@ grep -q "used by another mount (process $(stat_of pid))" "$work/.out" || fail "$
 server=$(stat_of pid)
 kill -9 "$(ps -o ppid= -p "$server" | tr -d ' ')" "$server"
 umount -l "$mnt"
+gone() { ! kill -0 "$server" 2> /dev/null; }
+wait_for 30 gone || fail "the killed server is still there"
 mount_dlfs "$work/src2" "$work/mnt2" "store.path=$store"
 umount_dlfs "$work/mnt2"
 

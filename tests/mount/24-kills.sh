@@ -57,6 +57,8 @@ for round in $(seq "$kills"); do
 	records=$(stat_of store_records)
 	kill -9 "$(ps -o ppid= -p "$server" | tr -d ' ')" "$server"
 	umount -l "$mnt"
+	gone() { ! kill -0 "$server" 2> /dev/null; }
+	wait_for 30 gone || wrong "the killed server is still there"
 	for i in 0 1 2; do
 		wait "${readers[i]}" || wrong "$(cat "$work/reader.$((i + 1))")"
 	done
