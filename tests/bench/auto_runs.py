@@ -238,12 +238,20 @@ class Belief:
 
 # --- Runs ---------------------------------------------------------------------------------------
 
+def stall_of(share, workers):
+    """How much of its share a rank reads before it waits: what is read ahead is not all of it, or the
+    epoch would be over."""
+    samples, batch = sum(map(len, share)), len(share[0])
+    rest = samples - PREFETCH * workers * batch - batch
+    return max(min(STALL, samples * 3 // 4, rest), batch)
+
+
 def read_epoch(belief, when, shares, earlier, workers):
     """shares: batches of paths, of each rank here."""
     orders = [[path for batch in share for path in batch] for share in shares]
     whole = [[os.path.join(belief.mount.at, p) for p in b] for share in shares for b in share]
     loaders, seen, waited = [], 0, False
-    stall = min(STALL * len(orders), sum(map(len, orders)) * 3 // 4)
+    stall = sum(stall_of(share, workers) for share in shares)
     for share in shares:
         loaders.append(Loader(whole[:len(share)], workers))
         del whole[:len(share)]
