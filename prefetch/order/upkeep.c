@@ -64,6 +64,9 @@ static bool always(uint32_t pid)
 
 void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid))
 {
+	/* While all wait, nobody is gone. */
+	if (t->opens > 0)
+		now = DL_MIN(now, t->recent[(t->opens - 1) % RECENT].time);
 	age(t->jobs, &t->job_count, 1, now, JOB_AGE, alive);
 	/* A validation loader's workers end with each epoch, and come again. */
 	age(t->walks, &t->walk_count, 0, now, WALK_AGE, always);

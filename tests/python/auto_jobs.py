@@ -3,6 +3,7 @@ eight ranks on one host, a run that is killed and resumed."""
 import multiprocessing
 import os
 import shutil
+import sys
 import tempfile
 
 import torch
@@ -88,6 +89,52 @@ def eight_ranks(source):
             expect(r.exitcode == 0, f"a rank ended with {r.exitcode}")
 
 
+def belief(mount):
+    return os.getxattr(mount.at, "user.dlfs.belief").decode()
+
+
+def sampler_seed(seed):
+    """What a DataLoader's RandomSampler draws in the first epoch."""
+    torch.manual_seed(seed)
+    torch.empty((), dtype=torch.int64).random_()
+    return torch.empty((), dtype=torch.int64).random_().item() & 0xffffffff
+
+
+def job_main(mount, seed, barrier):
+    torch.manual_seed(seed)
+    loader = loader_of(folder_of(mount, "train"), workers=2, shuffle=True)
+    barrier.wait(SEARCH)
+    for batch, _ in enumerate(loader):
+        if batch == 16:
+            barrier.wait(SEARCH)
+            barrier.wait(SEARCH)
+
+
+def two_jobs(source):
+    """Two unseeded scripts that begin at once: when one was found, the other is searched for."""
+    with mounted(source, OPTIONS) as mount:
+        if mount.stats()["observe"] != "fanotify":
+            print("two jobs: skipped, whose opens they are is not known", flush=True)
+            return
+        seeds = [early_seed(1, 2**25), early_seed(1, 2**25, 5000)]
+        barrier = multiprocessing.Barrier(3)
+        jobs = [multiprocessing.Process(target=job_main, args=(mount, s, barrier)) for s in seeds]
+        for j in jobs:
+            j.start()
+        barrier.wait(SEARCH)
+        barrier.wait(SEARCH)
+        wait_for("both jobs to be found",
+                 lambda: all(f"seed {sampler_seed(s)}," in belief(mount) for s in seeds), SEARCH)
+        watcher = Watcher(mount)
+        barrier.wait(SEARCH)
+        for j in jobs:
+            j.join(60)
+            expect(j.exitcode == 0, f"a job ended with {j.exitcode}")
+        counted = watcher.since()
+        expect(counted["mispredicted"] < counted["opens"] / 10, f"two jobs: {counted}")
+        print("two jobs: found", flush=True)
+
+
 def resumed(source):
     """The next run goes on in the middle of the epoch that the last one was killed in."""
     state = tempfile.mkdtemp(prefix="dlfs-state-")
@@ -111,7 +158,5 @@ def resumed(source):
 with workplace() as folder:
     make_images(os.path.join(folder, "train"), files=FILES)
     make_images(os.path.join(folder, "val"), files=300, seed=2)
-    with_validation(folder)
-    subset(folder)
-    eight_ranks(folder)
-    resumed(folder)
+    for test in [globals()[name] for name in sys.argv[1:]] or (with_validation, subset, eight_ranks, resumed):
+        test(folder)

@@ -286,6 +286,12 @@ Test(found, expects_nothing_of_opens_at_random)
 	stage_close(&s);
 }
 
+static bool everybody(uint32_t pid)
+{
+	(void)pid;
+	return true;
+}
+
 /* Two jobs with seeds of their own: neither takes the other's place. */
 Test(found, is_a_second_job_while_the_first_goes_on)
 {
@@ -307,6 +313,9 @@ Test(found, is_a_second_job_while_the_first_goes_on)
 	f = found_of(&s, 1000000000u);
 	cr_assert(tracker_found(s.tracker, &f));
 	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	s.now += 60 * SECOND;
+	tracker_age(s.tracker, s.now, everybody);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2, "both wait");
 	forget_verdicts(&s);
 	for (unsigned i = 0; i < 1000; i++) {
 		read_some(&s, &first, 1);
