@@ -131,7 +131,8 @@ static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 	uint64_t size;
 	int r;
 
-	if (!manifest_sample(s->manifest, id, &size) || size == 0)
+	size = served_size(s->served, s->manifest, id);
+	if (size == 0)
 		return 0;
 	path->len = 0;
 	r = manifest_path(s->manifest, node_of_sample(id), path);

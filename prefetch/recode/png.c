@@ -18,6 +18,8 @@
 #define GROUPS_MOST 256
 #define RUN_BYTES 90                   /* what the head of a compressed block takes */
 #define STORED_COST 0.02               /* of a stored byte, as in row_cost() */
+#define SCALE_FIRST 0.95               /* of the compressor to entropy: a photograph's */
+#define FULL 0.985                     /* of the room: nothing worth a further attempt is left */
 #define ATTEMPTS 4
 
 struct group {
@@ -165,36 +167,53 @@ static double cost_of(const struct coding *c, size_t len)
 	return cost;
 }
 
-/* All compressed first, then as much stored as there is room for; what does not fit is tried
- * again with less.  -ENOSPC: not even all compressed fits. */
+/* What the compressor made of a byte of entropy, where it was used; 0: nowhere. */
+static double measured_scale(const struct coding *c, size_t len)
+{
+	double coded = (double)len, entropy = 0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		if (c->groups[i].store)
+			coded -= (double)c->groups[i].stored.len;
+		else
+			entropy += c->groups[i].entropy;
+	}
+	return entropy > 0 ? DL_MAX(coded, 1.0) / entropy : 0;
+}
+
+static bool stores_any(const struct coding *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->groups[i].store)
+			return true;
+	return false;
+}
+
+/* Compress with what seems to fit stored, and learn from what comes of it: the best of a few tries.
+ * -ENOSPC: not even all compressed fits. */
 static int code(struct coding *c, struct buf *ret, double *ret_cost)
 {
 	dl_cleanup(buf_free) struct buf trial = BUF_EMPTY;
-	double scale, room;
-	int r = compress(c, ret);
+	double scale = SCALE_FIRST, most = (double)c->most;
+	int r = 0;
 
-	if (r < 0 || ret->len > c->most)
-		return r < 0 ? r : -ENOSPC;
-	*ret_cost = cost_of(c, ret->len);
-	scale = c->entropy > 0 ? (double)ret->len / c->entropy : 1;
-	room = (double)(c->most - ret->len);
 	for (int i = 0; i < ATTEMPTS; i++) {
-		choose_stored(c, scale, room);
+		choose_stored(c, scale, most - c->entropy * scale);
 		r = compress(c, &trial);
-		if (r == -ENOMEM)
+		if (r == -ENOMEM || (r < 0 && !stores_any(c)))
 			return r;
-		if (r < 0 || trial.len > c->most) {
-			room *= 0.8;
+		scale = r < 0 ? scale * 1.2 : measured_scale(c, trial.len) * 1.005;
+		if (r < 0 || trial.len > c->most)
 			continue;
-		}
-		if (cost_of(c, trial.len) < *ret_cost) {
+		if (ret->len == 0 || cost_of(c, trial.len) < *ret_cost) {
 			*ret_cost = cost_of(c, trial.len);
 			buf_free(ret);
 			*ret = buf_take(&trial);
 		}
-		break;
+		if (i > 0 || scale == 0 || (double)ret->len > FULL * most)
+			break;
 	}
-	return 0;
+	return ret->len > 0 ? 0 : -ENOSPC;
 }
 
 /* --- The file --------------------------------------------------------------------------- */
