@@ -68,13 +68,15 @@ static void advance_front(struct follow *f)
 }
 
 /* How far behind the foremost reader others are waited for.  Of what is drawn all will be read, if
- * their reader lives: as long as there is room for it. */
+ * their reader lives.  While one waits for the source the others go on through all that is there;
+ * and of readers that are dead, one in four leaves no more behind than there is room for. */
 static uint32_t patience(const struct follow *f)
 {
 	const struct sequence_pieces *pieces = f->course.sequence->pieces;
-	uint32_t room = pieces ? DL_MAX(pieces->reservoir, (uint32_t)FOLLOW_WINDOW) : UINT32_MAX;
+	uint64_t most = pieces ? DL_MAX(UINT64_C(4) * pieces->reservoir, (uint64_t)FOLLOW_WINDOW)
+			       : TRACKER_SPREAD;
 
-	return DL_MIN(room, (uint32_t)TRACKER_SPREAD);
+	return (uint32_t)DL_MIN(most, (uint64_t)TRACKER_SPREAD);
 }
 
 static void mark(struct follow *f, uint32_t position)

@@ -74,6 +74,25 @@ Test(drawn, is_left_for_another_epoch_after_a_while)
 	stage_close(&s);
 }
 
+/* One of four ranks waits for the source while the others go on through what is there: its samples
+ * are waited for.  One that is dead is not waited for for ever. */
+Test(drawn, waits_for_a_rank_that_is_behind)
+{
+	struct stage s;
+	uint32_t at = 0;
+
+	stage_open(&s, "drawn:piece=20,reservoir=100", N, NULL);
+	for (; at < 390; at++)
+		if (at % 4 != 3)
+			stage_see(&s, sample_at(main_of(&s)->sequence, at), 1 + at % 4);
+	cr_assert_eq(main_of(&s)->front, 3, "given up: front %u", main_of(&s)->front);
+	for (; at < 1000; at++)
+		if (at % 4 != 3)
+			stage_see(&s, sample_at(main_of(&s)->sequence, at), 1 + at % 4);
+	cr_assert_gt(main_of(&s)->front, 500, "front %u", main_of(&s)->front);
+	stage_close(&s);
+}
+
 /* Other files of the list in any order: the belief is not shaken. */
 Test(drawn, is_not_refuted_by_other_readers)
 {
