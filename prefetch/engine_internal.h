@@ -127,5 +127,6 @@ void late_start(struct engine *e, struct entry *entry);
 void late_release(struct engine *e, uint64_t len);
 bool late_spare(struct engine *e, uint64_t len);       /* takes it, if nobody will miss it */
 bool late_short(struct engine *e);     /* somebody waits for a part of the reserve */
+bool late_in_run(struct engine *e, struct block b);     /* a reader is on his way through it */
 void late_give_up(struct engine *e);
 void late_read_ahead(struct engine *e, struct block b, uint32_t pid);

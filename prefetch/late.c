@@ -128,6 +128,19 @@ static uint32_t run_of(struct engine *e, struct block b, uint32_t pid)
 	return r->run;
 }
 
+bool late_in_run(struct engine *e, struct block b)
+{
+	DL_HOLD(&e->late_lock);
+	for (size_t i = 0; i < DL_COUNT(e->readings); i++) {
+		const struct reading *r = &e->readings[i];
+
+		if (r->id == b.id && r->run > 0 && b.number + 2 >= r->next &&
+		    b.number <= r->next + r->run)
+			return true;
+	}
+	return false;
+}
+
 /* The room comes first: a block that nobody waits for is never queued for it. */
 static bool room_for(struct engine *e, uint64_t len)
 {

@@ -84,16 +84,29 @@ static void drop_loose(struct engine *e, struct loose *l)
 	loose_forget(e, l);
 }
 
-/* What somebody has read to its end goes while others wait for room; what the plan waits for is
- * the plan's once the fetch is done. */
+/* It was read to its end; or it is there for a reader who jumps about in a big file, and has had
+ * what it came for.  What the plan waits for is the plan's once the fetch is done. */
+static bool may_go(struct engine *e, const struct loose *l)
+{
+	if (l->block.number == 0 && plan_fetching(e->plan, l->block.id))
+		return false;
+	return l->read || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
+			   !late_in_run(e, l->block));
+}
+
+/* While others wait for room, the oldest goes. */
 static void make_room(struct engine *e)
 {
-	struct loose *l = (void *)e->loose.at;
+	while (late_short(e)) {
+		struct loose *l = (void *)e->loose.at, *best = NULL;
 
-	for (size_t i = e->loose.len / sizeof(*l); i-- > 0 && late_short(e);)
-		if (l[i].read &&
-		    !(l[i].block.number == 0 && plan_fetching(e->plan, l[i].block.id)))
-			drop_loose(e, &l[i]);
+		for (size_t i = 0; i < e->loose.len / sizeof(*l); i++)
+			if (may_go(e, &l[i]) && (!best || l[i].until < best->until))
+				best = &l[i];
+		if (!best)
+			return;
+		drop_loose(e, best);
+	}
 }
 
 static void read_end(struct engine *e, const struct fact *f)
@@ -106,7 +119,7 @@ static void read_end(struct engine *e, const struct fact *f)
 	l->read = true;
 	if (is_big(e, b.id))           /* its room is for what is read ahead */
 		drop_loose(e, l);
-	else if (late_short(e))
+	else
 		make_room(e);
 }
 
@@ -199,6 +212,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_DONE:
 		fetch_done(e, f);
+		make_room(e);
 		break;
 	case FACT_READ_END:
 		read_end(e, f);

@@ -163,3 +163,23 @@ Test(engine_room, losing_much_of_what_was_pushed_is_heard)
 	}
 	end();
 }
+
+/* A reader who jumps about in a big file reads no block to its end. */
+Test(engine_room, random_reads_do_not_wait_for_blocks_that_had_their_reader)
+{
+	uint64_t block = 0;
+	struct reader r;
+
+	begin(MEMORY, 2);
+	for (unsigned i = 0; i < 24; i++) {
+		read_at(&r, h, (i * 5 % 8) * block);
+		settle();
+		cr_assert_eq(fake_source_count(&source), i + 1, "it waits for room");
+		fetch_all();
+		wait_until(r.woken);
+		block = r.len;
+		cr_assert_gt(BIG_SIZE / block, 7u);
+		expect_bytes(&r, block);
+	}
+	end();
+}
