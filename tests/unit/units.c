@@ -132,3 +132,20 @@ ParameterizedTest(struct print_case *c, units, prints_times)
 	cr_assert_eq(units_time(buf, &again), 0);
 	cr_assert_eq(again, c->value);
 }
+
+Test(units, ratios_are_decimal_numbers)
+{
+	static const char *const wrong[] = { "", ".5", "1.", "0,95", "-1", "95%", "1e-1", "0.9 " };
+	char buf[32];
+	uint64_t n;
+
+	cr_assert(units_ratio("0.95", &n) == 0 && n == 950000);
+	cr_assert(units_ratio("1", &n) == 0 && n == 1000000);
+	cr_assert(units_ratio("0.1234567", &n) == 0 && n == 123456);
+	cr_assert_eq(units_ratio("99999999999999999999", &n), -ERANGE);
+	for (size_t i = 0; i < DL_COUNT(wrong); i++)
+		cr_assert_eq(units_ratio(wrong[i], &n), -EINVAL, "%s", wrong[i]);
+	cr_assert_str_eq(units_print_ratio(0.95, buf), "0.95");
+	cr_assert_str_eq(units_print_ratio(1, buf), "1");
+	cr_assert_str_eq(units_print_ratio(0.123456, buf), "0.123456");
+}
