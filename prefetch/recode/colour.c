@@ -64,10 +64,10 @@ static void code_planes(const struct jpeg_plane *const from[2], const double all
 	}
 }
 
-static int make_room(const struct jpeg_plane *from, struct jpeg_plane *to)
+static int make_room(struct recode_room *room, const struct jpeg_plane *from, struct jpeg_plane *to)
 {
 	*to = *from;
-	to->at = malloc((size_t)from->columns * from->rows * 64 * sizeof(*to->at));
+	to->at = room_take(room, (size_t)from->columns * from->rows, 64 * sizeof(*to->at));
 	return to->at ? 0 : -ENOMEM;
 }
 
@@ -109,24 +109,23 @@ static float halve_row(const uint8_t *p, const uint8_t *q, uint32_t count, float
 	return lost;
 }
 
-static int halve(const struct jpeg_plane *p, uint32_t width, uint32_t height,
-		 struct jpeg_plane *ret, double *lost)
+static int halve(const struct jpeg_image *from, unsigned plane, struct jpeg_plane *ret,
+		 double *lost)
 {
+	const struct jpeg_plane *p = &from->plane[plane];
 	struct jpeg_plane half = *p;
-	struct band b = { .width = width, .stride = (size_t)(p->columns + 1) / 2 * 16 };
-	dl_cleanup(dl_freep) float *rows = malloc(8 * b.stride / 2 * sizeof(*rows));
-	dl_cleanup(dl_freep) uint8_t *band = b.at = malloc(16 * b.stride);
+	struct band b = { .width = from->width, .stride = (size_t)(p->columns + 1) / 2 * 16 };
+	float *rows = room_take(from->room, 8 * b.stride / 2, sizeof(*rows));
 	double sum = 0;
 
 	half.columns = (p->columns + 1) / 2;
 	half.rows = (p->rows + 1) / 2;
-	half.at = malloc((size_t)half.columns * half.rows * 64 * sizeof(*half.at));
-	if (!half.at || !rows || !band) {
-		free(half.at);
+	half.at = room_take(from->room, (size_t)half.columns * half.rows, 64 * sizeof(*half.at));
+	b.at = room_take(from->room, 16, b.stride);
+	if (!half.at || !rows || !b.at)
 		return -ENOMEM;
-	}
 	for (uint32_t y = 0; y < half.rows; y++) {
-		render_band(p, height, 2 * y, &b);
+		render_band(p, from->height, 2 * y, &b);
 		for (uint32_t i = 0; i < 8; i++) {
 			const uint8_t *line = b.at + 2 * i * b.stride;
 
@@ -136,7 +135,7 @@ static int halve(const struct jpeg_plane *p, uint32_t width, uint32_t height,
 		kernel_best()->blocks(rows, b.stride / 2, half.columns,
 				      half.at + (size_t)y * half.columns * 64);
 	}
-	*lost = sum / width / height;
+	*lost = sum / from->width / from->height;
 	*ret = half;
 	return 0;
 }
@@ -150,8 +149,7 @@ static bool is_444(const struct jpeg_image *image)
 	return same;
 }
 
-/* *ret: whether the planes of *halves are to be taken; they are the caller's in any case.  What
- * they lose is taken off allowed[].
+/* *ret: whether the planes of *halves are to be taken.  What they lose is taken off allowed[].
  */
 static int try_halves(const struct jpeg_image *from, struct jpeg_image *halves, double allowed[2],
 		      bool *ret)
@@ -160,8 +158,7 @@ static int try_halves(const struct jpeg_image *from, struct jpeg_image *halves, 
 
 	*ret = is_444(from);
 	for (unsigned i = 0; *ret && i < 2; i++) {
-		int r = halve(&from->plane[i + 1], from->width, from->height,
-			      &halves->plane[i + 1], &lost[i]);
+		int r = halve(from, i + 1, &halves->plane[i + 1], &lost[i]);
 
 		if (r < 0)
 			return r;
@@ -175,7 +172,7 @@ static int try_halves(const struct jpeg_image *from, struct jpeg_image *halves, 
 int colour_code(const struct jpeg_image *from, float luma_step, double luma_error,
 		struct jpeg_image *to)
 {
-	struct jpeg_image halves = { .components = 3 };
+	struct jpeg_image halves = { 0 };
 	double allowed[2] = { RULE * luma_error, RULE * luma_error };
 	bool halved;
 	int r = try_halves(from, &halves, allowed, &halved);
@@ -185,11 +182,10 @@ int colour_code(const struct jpeg_image *from, float luma_step, double luma_erro
 	};
 
 	for (unsigned i = 0; r == 0 && i < 2; i++)
-		r = make_room(planes[i], &to->plane[i + 1]);
+		r = make_room(from->room, planes[i], &to->plane[i + 1]);
 	if (r == 0)
 		code_planes(planes, allowed, luma_step, to);
 	if (halved)
 		to->plane[0].h = to->plane[0].v = 2;
-	jpeg_image_fini(&halves);
 	return r;
 }

@@ -8,8 +8,8 @@
 #pragma once
 #include "prefetch/recode/jpeg_image.h"
 
-/* Levels of the planes 1 and 2 of `from`, of three components, into *to, which owns them; also
- * luma's factors there.  luma_error: its mean squared error.  -ENOMEM
+/* Levels of the planes 1 and 2 of `from`, of three components, into *to; also luma's
+ * factors there.  luma_error: its mean squared error.  -ENOMEM
  */
 int colour_code(const struct jpeg_image *from, float luma_step, double luma_error,
 		struct jpeg_image *to) DL_MUST_CHECK;

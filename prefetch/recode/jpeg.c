@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "prefetch/recode/colour.h"
 #include "prefetch/recode/kinds.h"
 #include "prefetch/recode/resize.h"
@@ -14,19 +16,17 @@ static unsigned quality_of(float step)
 }
 
 static enum recode_reason finish(const struct jpeg_image *from, struct luma *l, float step,
-				 struct bytes source, size_t most, struct buf *ret)
+				 struct bytes source, size_t most, struct bytes *ret)
 {
 	struct jpeg_image coded = {
-		.width = from->width, .height = from->height, .components = from->components,
+		.room = from->room, .width = from->width, .height = from->height,
+		.components = from->components,
 	};
-	enum recode_reason reason = RECODE_NO_MEMORY;
 
 	coded.plane[0] = l->coded;
-	if (from->components == 1 || colour_code(from, step, luma_error(l), &coded) == 0)
-		reason = jpeg_write(&coded, source, most, ret);
-	coded.plane[0].at = NULL;      /* it is luma's */
-	jpeg_image_fini(&coded);
-	return reason;
+	if (from->components == 3 && colour_code(from, step, luma_error(l), &coded) < 0)
+		return RECODE_NO_MEMORY;
+	return jpeg_write(&coded, source, most, ret);
 }
 
 /* With a floor of 1 the source's steps are kept. */
@@ -43,28 +43,31 @@ static enum recode_reason recode_image(const struct jpeg_image *image, double fl
 				       struct bytes source, size_t most, struct recoded *ret)
 {
 	struct luma l;
-	struct buf result = BUF_EMPTY;
-	enum recode_reason reason = RECODE_NO_MEMORY;
-	float step = 0;
-	double ssim = 0;
+	struct bytes result;
+	enum recode_reason reason;
+	void *data;
+	float step;
+	double ssim;
 
-	if (luma_init(&image->plane[0], image->width, image->height, &l) < 0)
+	if (luma_init(image, &l) < 0 || choose_step(&l, floor, &step, &ssim) < 0)
 		return RECODE_NO_MEMORY;
-	if (choose_step(&l, floor, &step, &ssim) == 0)
-		reason = floor < 1 && !(ssim >= floor)
-			 ? RECODE_NO_GAIN : finish(image, &l, step, source, most, &result);
-	luma_fini(&l);
-	if (reason == RECODE_DONE)
-		*ret = (struct recoded){
-			.data = result.at, .size = result.len, .ssim = ssim,
-			.quality = quality_of(step), .width = image->width,
-			.height = image->height,
-		};
-	return reason;
+	if (floor < 1 && !(ssim >= floor))
+		return RECODE_NO_GAIN;
+	reason = finish(image, &l, step, source, most, &result);
+	if (reason != RECODE_DONE)
+		return reason;
+	data = malloc(result.len);
+	if (!data)
+		return RECODE_NO_MEMORY;
+	*ret = (struct recoded){
+		.data = memcpy(data, result.at, result.len), .size = result.len, .ssim = ssim,
+		.quality = quality_of(step), .width = image->width, .height = image->height,
+	};
+	return RECODE_DONE;
 }
 
 enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
-			       struct recoded *ret)
+			       struct recode_room *room, struct recoded *ret)
 {
 	bool any = want->quality_ratio >= 1 || want->quality_ratio <= 0;
 	double floor = any ? 1 : want->quality_ratio;
@@ -87,10 +90,9 @@ enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes sour
 		return RECODE_OFF;
 	if (width < SSIM_TAPS || height < SSIM_TAPS)
 		return RECODE_NO_GAIN;
-	reason = smaller ? jpeg_scale(source, width, height, &image) : jpeg_read(source, &image);
+	reason = smaller ? jpeg_scale(source, width, height, room, &image)
+			 : jpeg_read(source, room, &image);
 	if (reason != RECODE_DONE)
 		return reason;
-	reason = recode_image(&image, floor, source, smaller ? source.len : most, ret);
-	jpeg_image_fini(&image);
-	return reason;
+	return recode_image(&image, floor, source, smaller ? source.len : most, ret);
 }

@@ -22,8 +22,9 @@ static void print_nothing(j_common_ptr c)
 	(void)c;
 }
 
-struct jpeg_error_mgr *jpeg_guard_init(struct jpeg_guard *g)
+struct jpeg_error_mgr *jpeg_guard_init(struct jpeg_guard *g, struct recode_room *room)
 {
+	g->room = room;
 	jpeg_std_error(&g->manager);
 	g->manager.error_exit = on_error;
 	g->manager.emit_message = on_message;

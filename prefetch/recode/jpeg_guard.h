@@ -14,10 +14,11 @@ struct jpeg_guard {
 	struct jpeg_error_mgr manager;         /* first: libjpeg points to it */
 	jmp_buf out;
 	enum recode_reason reason;
+	struct recode_room *room;
 };
 
 /* For the `err` of a libjpeg object. */
-struct jpeg_error_mgr *jpeg_guard_init(struct jpeg_guard *g);
+struct jpeg_error_mgr *jpeg_guard_init(struct jpeg_guard *g, struct recode_room *room);
 
 /* Run step(context).  RECODE_DONE, or why it was left in its midst. */
 enum recode_reason jpeg_guarded(struct jpeg_guard *g, void (*step)(void *), void *context);

@@ -3,11 +3,12 @@
  * Coefficients are in units of 1, not of the quantisation step: `quant[k] * what the file has`.
  * Blocks are 64 of them in natural order (row by row, DC first), and lie row by row.
  *
- * Thread-safety: one thread at a time for an image.
+ * All of it lies in a room, as does what is made of it.
+ * Thread-safety: one thread at a time for a room.
  */
 #pragma once
-#include "base/buf.h"
 #include "prefetch/recode/jpeg_outline.h"
+#include "prefetch/recode/room.h"
 
 #define JPEG_VALUE_MAX 1023            /* of a coefficient; what is beyond means the same */
 
@@ -19,18 +20,20 @@ struct jpeg_plane {
 };
 
 struct jpeg_image {
+	struct recode_room *room;
 	unsigned width, height, components;
 	struct jpeg_plane plane[JPEG_COMPONENTS];
 };
 
 /* RECODE_DONE, or why it cannot be had.  Any warning of the decoder is RECODE_DAMAGED. */
-enum recode_reason jpeg_read(struct bytes source, struct jpeg_image *ret);
+enum recode_reason jpeg_read(struct bytes source, struct recode_room *room,
+			     struct jpeg_image *ret);
 
 /* The same, but made smaller: decoded at the nearest size that is no smaller, and from there to
  * width * height.  All planes are of that size, with the source's steps.
  */
 enum recode_reason jpeg_scale(struct bytes source, unsigned width, unsigned height,
-			      struct jpeg_image *ret);
+			      struct recode_room *room, struct jpeg_image *ret);
 
 /* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, up to
  * JPEG_VALUE_MAX + 1, to be multiplied by quant[]; the second and the third share their quant[].
@@ -38,6 +41,4 @@ enum recode_reason jpeg_scale(struct bytes source, unsigned width, unsigned heig
  * RECODE_NO_GAIN: it would be longer than `most` bytes.
  */
 enum recode_reason jpeg_write(const struct jpeg_image *image, struct bytes notes, size_t most,
-			      struct buf *ret);
-
-void jpeg_image_fini(struct jpeg_image *image);
+			      struct bytes *ret);

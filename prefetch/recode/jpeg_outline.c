@@ -155,8 +155,8 @@ static enum recode_reason check(const struct jpeg_outline *o, const struct recod
 		return RECODE_LIMITS;
 	if ((samples / 64 + 1) * o->scans > l->work)
 		return RECODE_LIMITS;
-	/* Coefficients three times (read, taken, coded), luma's pixels twice with sums for a third
-	 * of their rows, and the result.
+	/* Coefficients twice (read, coded) with something to spare, luma's pixels twice with sums
+	 * for a third of their rows, and the result.
 	 */
 	return samples * 6 + pixels * 6 + size > l->memory ? RECODE_LIMITS : RECODE_DONE;
 }

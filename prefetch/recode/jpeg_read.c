@@ -1,6 +1,7 @@
 #include "prefetch/recode/jpeg_image.h"
 
-#include "prefetch/recode/jpeg_guard.h"
+#include "prefetch/recode/jpeg_rows.h"
+#include "prefetch/recode/kernel.h"
 
 struct reading {
 	struct jpeg_guard guard;
@@ -15,26 +16,11 @@ static void take_steps(struct jpeg_plane *p, const jpeg_component_info *c)
 		p->quant[k] = c->quant_table->quantval[k];
 }
 
-static int16_t in_units(int level, unsigned step)
-{
-	int value = DL_MIN(level * (int)step, JPEG_VALUE_MAX);
-
-	return (int16_t)DL_MAX(value, -JPEG_VALUE_MAX);
-}
-
-static void take_row(struct jpeg_plane *p, uint32_t y, const JBLOCK *row)
-{
-	int16_t *to = p->at + (size_t)y * p->columns * 64;
-
-	for (uint32_t x = 0; x < p->columns; x++)
-		for (unsigned k = 0; k < 64; k++)
-			*to++ = in_units(row[x][k], p->quant[k]);
-}
-
 static void take_plane(struct reading *r, unsigned i, jvirt_barray_ptr from)
 {
 	const jpeg_component_info *c = &r->in.comp_info[i];
 	struct jpeg_plane *p = &r->image->plane[i];
+	uint32_t padded;
 
 	if (!c->quant_table)
 		jpeg_leave(&r->guard, RECODE_DAMAGED);
@@ -43,12 +29,12 @@ static void take_plane(struct reading *r, unsigned i, jvirt_barray_ptr from)
 	p->h = (unsigned)c->h_samp_factor;
 	p->v = (unsigned)c->v_samp_factor;
 	take_steps(p, c);
-	p->at = malloc((size_t)p->columns * p->rows * sizeof(JBLOCK));
-	if (!p->at)
-		jpeg_leave(&r->guard, RECODE_NO_MEMORY);
+	/* Padding to whole MCUs is left out, in place. */
+	padded = (p->columns + p->h - 1) / p->h * p->h;
+	p->at = jpeg_rows_first(from)[0];
 	for (uint32_t y = 0; y < p->rows; y++)
-		take_row(p, y, r->in.mem->access_virt_barray((j_common_ptr)&r->in, from, y, 1,
-							     FALSE)[0]);
+		kernel_best()->scale(p->at + (size_t)y * padded * 64, p->quant, p->columns,
+				     p->at + (size_t)y * p->columns * 64);
 }
 
 static void read_all(void *context)
@@ -58,6 +44,7 @@ static void read_all(void *context)
 	jvirt_barray_ptr *planes;
 
 	jpeg_create_decompress(in);
+	jpeg_rows_take_over((j_common_ptr)in);
 	jpeg_mem_src(in, r->source.at, r->source.len);
 	jpeg_read_header(in, TRUE);
 	if (in->jpeg_color_space != JCS_YCbCr && in->jpeg_color_space != JCS_GRAYSCALE)
@@ -71,25 +58,16 @@ static void read_all(void *context)
 	jpeg_finish_decompress(in);
 }
 
-enum recode_reason jpeg_read(struct bytes source, struct jpeg_image *ret)
+enum recode_reason jpeg_read(struct bytes source, struct recode_room *room, struct jpeg_image *ret)
 {
-	struct jpeg_image image = { 0 };
+	struct jpeg_image image = { .room = room };
 	struct reading r = { .source = source, .image = &image };
 	enum recode_reason reason;
 
-	r.in.err = jpeg_guard_init(&r.guard);
+	r.in.err = jpeg_guard_init(&r.guard, room);
 	reason = jpeg_guarded(&r.guard, read_all, &r);
 	jpeg_destroy_decompress(&r.in);
-	if (reason != RECODE_DONE)
-		jpeg_image_fini(&image);
-	else
+	if (reason == RECODE_DONE)
 		*ret = image;
 	return reason;
-}
-
-void jpeg_image_fini(struct jpeg_image *image)
-{
-	for (unsigned i = 0; i < image->components; i++)
-		free(image->plane[i].at);
-	*image = (struct jpeg_image){ 0 };
 }

@@ -34,9 +34,10 @@ static void prepare(struct scaling *s)
 	uint32_t width = s->in.output_width, height = s->in.output_height;
 	uint32_t columns = (image->width + 7) / 8;
 
-	s->line = malloc((size_t)width * image->components);
-	s->narrow = malloc((size_t)image->components * height * image->width * sizeof(float));
-	s->band = malloc((size_t)columns * 64 * sizeof(float));
+	s->line = room_take(image->room, width, image->components);
+	s->narrow = room_take(image->room, (size_t)image->components * height * image->width,
+			      sizeof(float));
+	s->band = room_take(image->room, columns, 64 * sizeof(float));
 	if (!s->line || !s->narrow || !s->band
 	    || resize_init(&s->across, width, image->width) < 0
 	    || resize_init(&s->down, height, image->height) < 0)
@@ -51,7 +52,7 @@ static void prepare(struct scaling *s)
 			jpeg_leave(&s->guard, RECODE_DAMAGED);
 		for (unsigned k = 0; k < 64; k++)
 			p->quant[k] = s->in.comp_info[i].quant_table->quantval[k];
-		p->at = malloc((size_t)p->columns * p->rows * 64 * sizeof(*p->at));
+		p->at = room_take(image->room, (size_t)p->columns * p->rows, 64 * sizeof(*p->at));
 		if (!p->at)
 			jpeg_leave(&s->guard, RECODE_NO_MEMORY);
 	}
@@ -137,23 +138,18 @@ static void scale_all(void *context)
 }
 
 enum recode_reason jpeg_scale(struct bytes source, unsigned width, unsigned height,
-			      struct jpeg_image *ret)
+			      struct recode_room *room, struct jpeg_image *ret)
 {
-	struct jpeg_image image = { .width = width, .height = height };
+	struct jpeg_image image = { .room = room, .width = width, .height = height };
 	struct scaling s = { .source = source, .image = &image };
 	enum recode_reason reason;
 
-	s.in.err = jpeg_guard_init(&s.guard);
+	s.in.err = jpeg_guard_init(&s.guard, room);
 	reason = jpeg_guarded(&s.guard, scale_all, &s);
 	jpeg_destroy_decompress(&s.in);
 	resize_fini(&s.across);
 	resize_fini(&s.down);
-	free(s.line);
-	free(s.narrow);
-	free(s.band);
 	if (reason == RECODE_DONE)
 		*ret = image;
-	else
-		jpeg_image_fini(&image);
 	return reason;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "prefetch/recode/huffman.h"
-#include "prefetch/recode/jpeg_guard.h"
+#include "prefetch/recode/jpeg_rows.h"
 #include "prefetch/recode/kernel.h"
 
 struct writing {
@@ -12,15 +12,16 @@ struct writing {
 	const struct jpeg_image *image;
 	struct bytes notes;
 	struct jpeg_destination_mgr to;
-	struct buf result;             /* of a fixed size: what does not fit is no gain */
+	uint8_t *result;
+	size_t most, len;              /* what does not fit is no gain */
 };
 
 static void begin_result(j_compress_ptr c)
 {
 	struct writing *w = c->client_data;
 
-	w->to.next_output_byte = w->result.at;
-	w->to.free_in_buffer = w->result.cap;
+	w->to.next_output_byte = w->result;
+	w->to.free_in_buffer = w->most;
 }
 
 static boolean result_is_full(j_compress_ptr c)
@@ -34,7 +35,7 @@ static void end_result(j_compress_ptr c)
 {
 	struct writing *w = c->client_data;
 
-	w->result.len = w->result.cap - w->to.free_in_buffer;
+	w->len = w->most - w->to.free_in_buffer;
 }
 
 static uint32_t round_up(uint32_t n, unsigned to)
@@ -137,36 +138,13 @@ static void write_notes(struct writing *w)
 	}
 }
 
-/* libjpeg wants whole MCUs; what is beyond the plane repeats the DC of the block before. */
-static void fill_row(JBLOCK *to, const struct jpeg_plane *p, uint32_t y, uint32_t columns)
-{
-	bool beyond = y >= p->rows;
-	const int16_t *from = p->at + (size_t)(beyond ? p->rows - 1 : y) * p->columns * 64;
-
-	memset(to, 0, columns * sizeof(JBLOCK));
-	if (!beyond)
-		memcpy(to, from, p->columns * sizeof(JBLOCK));
-	for (uint32_t x = beyond ? 0 : p->columns; x < columns; x++)
-		to[x][0] = from[(size_t)DL_MIN(x, p->columns - 1) * 64];
-}
-
+/* What libjpeg puts beyond a plane, for whole MCUs, it makes up itself. */
 static jvirt_barray_ptr give_plane(struct writing *w, unsigned i)
 {
 	const struct jpeg_plane *p = &w->image->plane[i];
-	uint32_t columns = round_up(p->columns, p->h), rows = round_up(p->rows, p->v);
-	j_common_ptr out = (j_common_ptr)&w->out;
 
-	return out->mem->request_virt_barray(out, JPOOL_IMAGE, FALSE, columns, rows, p->v);
-}
-
-static void fill_plane(struct writing *w, unsigned i, jvirt_barray_ptr to)
-{
-	const struct jpeg_plane *p = &w->image->plane[i];
-	uint32_t columns = round_up(p->columns, p->h), rows = round_up(p->rows, p->v);
-	j_common_ptr out = (j_common_ptr)&w->out;
-
-	for (uint32_t y = 0; y < rows; y++)
-		fill_row(out->mem->access_virt_barray(out, to, y, 1, TRUE)[0], p, y, columns);
+	return jpeg_rows_of((j_common_ptr)&w->out, (JBLOCK *)p->at, p->columns, p->rows,
+			    round_up(p->rows, p->v));
 }
 
 static void write_all(void *context)
@@ -175,37 +153,34 @@ static void write_all(void *context)
 	jvirt_barray_ptr planes[JPEG_COMPONENTS];
 
 	jpeg_create_compress(&w->out);
+	jpeg_rows_take_over((j_common_ptr)&w->out);
 	w->out.client_data = w;
 	w->out.dest = &w->to;
 	set_up(w);
 	for (unsigned i = 0; i < w->image->components; i++)
 		planes[i] = give_plane(w, i);
-	/* Allocates the planes too. */
 	jpeg_write_coefficients(&w->out, planes);
-	for (unsigned i = 0; i < w->image->components; i++)
-		fill_plane(w, i, planes[i]);
 	write_notes(w);
 	jpeg_finish_compress(&w->out);
 }
 
 enum recode_reason jpeg_write(const struct jpeg_image *image, struct bytes notes, size_t most,
-			      struct buf *ret)
+			      struct bytes *ret)
 {
 	struct writing w = {
 		.image = image, .notes = notes,
 		.to = { .init_destination = begin_result, .empty_output_buffer = result_is_full,
 			.term_destination = end_result },
+		.result = room_take(image->room, most, 1), .most = most,
 	};
-	enum recode_reason reason = RECODE_NO_MEMORY;
+	enum recode_reason reason;
 
-	w.out.err = jpeg_guard_init(&w.guard);
-	if (buf_reserve(&w.result, most) == 0) {
-		w.result.cap = most;
-		reason = jpeg_guarded(&w.guard, write_all, &w);
-		jpeg_destroy_compress(&w.out);
-	}
+	if (!w.result)
+		return RECODE_NO_MEMORY;
+	w.out.err = jpeg_guard_init(&w.guard, image->room);
+	reason = jpeg_guarded(&w.guard, write_all, &w);
+	jpeg_destroy_compress(&w.out);
 	if (reason == RECODE_DONE)
-		*ret = buf_take(&w.result);
-	buf_free(&w.result);
+		*ret = (struct bytes){ w.result, w.len };
 	return reason;
 }

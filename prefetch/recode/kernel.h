@@ -30,6 +30,9 @@ struct kernel {
 	/* Values (columns * 64) of `columns` blocks, from 8 rows. */
 	void (*blocks)(const float *from, size_t stride, uint32_t columns, int16_t *to);
 
+	/* Levels times steps, within JPEG_VALUE_MAX.  `to` may be `from`, or blocks before it. */
+	void (*scale)(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);
+
 	/* Levels of `count` blocks.  price[i]: of a bit in block i, in squared errors. */
 	void (*quantise)(const struct quantiser *q, const int16_t *from, const float *price,
 			 size_t count, int16_t *levels);

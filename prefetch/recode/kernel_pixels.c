@@ -2,8 +2,11 @@
 
 #include <string.h>
 
+#include "prefetch/recode/jpeg_image.h"
+
 typedef float line __attribute__((vector_size(32)));   /* 8 values: a row of a block */
 typedef int32_t whole __attribute__((vector_size(32)));
+typedef uint16_t steps8 __attribute__((vector_size(16)));
 typedef int16_t short8 __attribute__((vector_size(16)));
 typedef uint8_t bytes8 __attribute__((vector_size(8)));
 
@@ -137,5 +140,26 @@ void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to)
 		transpose(x);
 		for (unsigned i = 0; i < 8; i++)
 			put_coefficients(x[i], to + 8 * i);
+	}
+}
+
+static inline whole within(whole v, int most)
+{
+	v = (v & (v <= most)) | (most & (v > most));
+	return (v & (v >= -most)) | (-most & (v < -most));
+}
+
+void scale_of(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to)
+{
+	for (size_t i = 0; i < 8 * count; i++) {
+		short8 v;
+		steps8 s;
+
+		memcpy(&v, from + 8 * i, sizeof(v));
+		memcpy(&s, steps + i % 8 * 8, sizeof(s));
+		v = __builtin_convertvector(within(__builtin_convertvector(v, whole)
+						   * __builtin_convertvector(s, whole),
+						   JPEG_VALUE_MAX), short8);
+		memcpy(to + 8 * i, &v, sizeof(v));
 	}
 }

@@ -5,6 +5,6 @@
 #include "prefetch/recode/recode.h"
 
 enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
-			       struct recoded *ret);
+			       struct recode_room *room, struct recoded *ret);
 enum recode_reason recode_png(const struct recode_want *want, struct bytes source,
 			      struct recoded *ret);

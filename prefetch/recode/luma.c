@@ -64,10 +64,12 @@ static float weight_alone(const int16_t *block)
 static int weigh_blocks(struct luma *l)
 {
 	size_t count = blocks_of_luma(l);
-	dl_cleanup(dl_freep) uint16_t *seen = calloc(count, sizeof(*seen));
+	uint16_t *seen = room_take(l->room, count, sizeof(*seen));
 
 	if (!seen)
 		return -ENOMEM;
+	memset(seen, 0, count * sizeof(*seen));
+	memset(l->weight, 0, count * sizeof(*l->weight));
 	for (uint32_t i = 0; i < l->windows; i++) {
 		size_t block = (first_row(l) + (size_t)i * l->each + HALF) / 8 * l->from->columns;
 
@@ -114,54 +116,43 @@ static int allocate(struct luma *l)
 {
 	size_t blocks = blocks_of_luma(l), sums = (size_t)l->windows * l->stride;
 
-	l->original = malloc(blocks * 64 * 2);
-	l->mean = calloc(2 * sums + 3 * KERNEL_LINE(l->stride), sizeof(float));
-	l->weight = calloc(blocks * 3, sizeof(float));
+	l->original = room_take(l->room, blocks, 64);
+	l->tried = room_take(l->room, blocks, 64);
+	l->mean = room_take(l->room, sums, sizeof(float));
+	l->square = room_take(l->room, sums, sizeof(float));
+	l->work = room_take(l->room, 3 * KERNEL_LINE(l->stride), sizeof(float));
+	l->weight = room_take(l->room, blocks, sizeof(float));
+	l->worth = room_take(l->room, blocks, sizeof(float));
+	l->price = room_take(l->room, blocks, sizeof(float));
 	l->coded = *l->from;
-	l->coded.at = malloc(blocks * 64 * sizeof(int16_t));
-	if (!l->original || !l->mean || !l->weight || !l->coded.at)
-		return -ENOMEM;
-	l->tried = l->original + blocks * 64;
-	l->square = l->mean + sums;
-	l->work = l->square + sums;
-	l->worth = l->weight + blocks;
-	l->price = l->worth + blocks;
-	return 0;
+	l->coded.at = room_take(l->room, blocks, 64 * sizeof(int16_t));
+	return l->original && l->tried && l->mean && l->square && l->work && l->weight && l->worth
+		&& l->price && l->coded.at ? 0 : -ENOMEM;
 }
 
-int luma_init(const struct jpeg_plane *from, uint32_t width, uint32_t height, struct luma *ret)
+int luma_init(const struct jpeg_image *image, struct luma *ret)
 {
 	static const float ones[64] = { [0 ... 63] = 1 };
+	const struct jpeg_plane *from = &image->plane[0];
 	struct luma l = {
-		.kernel = kernel_best(), .from = from, .width = width, .height = height,
-		.each = height < ALL_BELOW ? 1 : EACH, .stride = (size_t)from->columns * 8,
+		.kernel = kernel_best(), .from = from, .room = image->room,
+		.width = image->width, .height = image->height,
+		.each = image->height < ALL_BELOW ? 1 : EACH,
+		.stride = (size_t)from->columns * 8,
 	};
 
-	l.windows = (height - SSIM_TAPS) / l.each + 1;
-	if (allocate(&l) < 0) {
-		luma_fini(&l);
+	l.windows = (l.height - SSIM_TAPS) / l.each + 1;
+	if (allocate(&l) < 0)
 		return -ENOMEM;
-	}
 	render(&l, from->at, ones, l.original);
 	for (uint32_t i = 0; i < l.windows; i++)
-		l.kernel->measure(row_at(&l, l.original, i), l.stride, width, l.work,
+		l.kernel->measure(row_at(&l, l.original, i), l.stride, l.width, l.work,
 				  l.mean + i * l.stride, l.square + i * l.stride);
-	if (weigh_blocks(&l) < 0) {
-		luma_fini(&l);
+	if (weigh_blocks(&l) < 0)
 		return -ENOMEM;
-	}
 	price_blocks(&l);
 	*ret = l;
 	return 0;
-}
-
-void luma_fini(struct luma *l)
-{
-	free(l->original);
-	free(l->mean);
-	free(l->weight);
-	free(l->coded.at);
-	*l = (struct luma){ 0 };
 }
 
 double luma_try(struct luma *l, float step)
@@ -180,7 +171,7 @@ double luma_try(struct luma *l, float step)
 			row_at(l, l->original, i), row_at(l, l->tried, i), l->stride, l->width,
 			l->mean + i * l->stride, l->square + i * l->stride,
 			l->work);
-return sum / l->windows / (l->width - SSIM_TAPS + 1);
+	return sum / l->windows / (l->width - SSIM_TAPS + 1);
 }
 
 double luma_error(const struct luma *l)

@@ -14,6 +14,7 @@
 struct luma {
 	const struct kernel *kernel;
 	const struct jpeg_plane *from;
+	struct recode_room *room;
 	uint32_t width, height;
 	uint32_t windows, each;        /* rows of windows that are looked at, of how many one */
 	size_t stride;
@@ -25,10 +26,8 @@ struct luma {
 	struct jpeg_plane coded;       /* the latest try */
 };
 
-/* -ENOMEM.  from, of an image width * height, must outlive *ret. */
-int luma_init(const struct jpeg_plane *from, uint32_t width, uint32_t height, struct luma *ret)
-	DL_MUST_CHECK;
-void luma_fini(struct luma *l);
+/* -ENOMEM.  It lies in the image's room, and is of its first plane. */
+int luma_init(const struct jpeg_image *image, struct luma *ret) DL_MUST_CHECK;
 
 /* Code it; l->coded has the result.  The mean SSIM. */
 double luma_try(struct luma *l, float step);
@@ -54,5 +53,4 @@ struct luma_sample {
 };
 
 int luma_sample_init(const struct luma *l, struct luma_sample *ret) DL_MUST_CHECK;
-void luma_sample_fini(struct luma_sample *s);
 double luma_sample_try(struct luma_sample *s, float step);

@@ -8,17 +8,16 @@ int luma_sample_init(const struct luma *l, struct luma_sample *ret)
 {
 	size_t all = (size_t)l->from->columns * l->from->rows, count = DL_MIN(all, (size_t)SAMPLE);
 	struct luma_sample s = {
-		.luma = l, .count = count, .blocks = malloc(count * 2 * 64 * sizeof(int16_t)),
-		.price = malloc(count * 3 * sizeof(float)),
+		.luma = l, .count = count,
+		.blocks = room_take(l->room, count, 64 * sizeof(int16_t)),
+		.levels = room_take(l->room, count, 64 * sizeof(int16_t)),
+		.price = room_take(l->room, count, sizeof(float)),
+		.weight = room_take(l->room, count, sizeof(float)),
+		.worth = room_take(l->room, count, sizeof(float)),
 	};
 
-	if (!s.blocks || !s.price) {
-		luma_sample_fini(&s);
+	if (!s.blocks || !s.levels || !s.price || !s.weight || !s.worth)
 		return -ENOMEM;
-	}
-	s.levels = s.blocks + count * 64;
-	s.weight = s.price + count;
-	s.worth = s.weight + count;
 	for (size_t i = 0; i < count; i++) {
 		size_t from = (2 * i + 1) * all / (2 * count);
 
@@ -28,12 +27,6 @@ int luma_sample_init(const struct luma *l, struct luma_sample *ret)
 	}
 	*ret = s;
 	return 0;
-}
-
-void luma_sample_fini(struct luma_sample *s)
-{
-	free(s->blocks);
-	free(s->price);
 }
 
 static float error_of(const int16_t *block, const int16_t *levels, const struct quantiser *q)

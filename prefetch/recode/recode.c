@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "prefetch/recode/kinds.h"
+#include "prefetch/recode/room.h"
 
 static const struct recode_limits defaults = {
 	.pixels = 100000000, .memory = 512 * MiB, .scans = 100, .work = 16000000,
@@ -42,18 +43,35 @@ static void fill_in(struct recode_limits *l)
 	l->work = l->work ? l->work : defaults.work;
 }
 
-enum recode_reason recode(const struct recode_want *want, const void *bytes, size_t size,
-			  struct recoded *ret)
+enum recode_reason recode_in(struct recode_room *room, const struct recode_want *want,
+			     const void *bytes, size_t size, struct recoded *ret)
 {
 	struct bytes source = { bytes, size };
 	struct recode_want full = *want;
+	enum recode_reason reason;
 
 	fill_in(&full.limits);
-	if (begins(source, "\xff\xd8\xff", 3))
-		return recode_jpeg(&full, source, ret);
+	if (begins(source, "\xff\xd8\xff", 3)) {
+		reason = recode_jpeg(&full, source, room, ret);
+		room_clear(room);
+		return reason;
+	}
 	if (begins(source, "\x89PNG\r\n\x1a\n", 8))
 		return recode_png(&full, source, ret);
 	return RECODE_UNKNOWN;
+}
+
+enum recode_reason recode(const struct recode_want *want, const void *bytes, size_t size,
+			  struct recoded *ret)
+{
+	struct recode_room *room = recode_room_new();
+	enum recode_reason reason;
+
+	if (!room)
+		return RECODE_NO_MEMORY;
+	reason = recode_in(room, want, bytes, size, ret);
+	recode_room_free(room);
+	return reason;
 }
 
 const char *recode_reason_name(enum recode_reason reason)

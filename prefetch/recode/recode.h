@@ -1,7 +1,7 @@
 /* Bytes of an image in, fewer bytes (or bytes that decode faster) of the same image out.
  *
- * Pure: no I/O, no clock, no lock, no state that outlives a call.
- * Thread-safety: every call, on any thread.
+ * Pure: no I/O, no clock, no lock, no state that outlives a call, but for memory in a room.
+ * Thread-safety: every call, on any thread; one at a time for a room.
  * Input is foreign: whatever it holds, a call ends with a reason, within its limits.
  */
 #pragma once
@@ -61,6 +61,15 @@ struct recoded {
 /* *ret is written only with RECODE_DONE. */
 enum recode_reason recode(const struct recode_want *want, const void *bytes, size_t size,
 			  struct recoded *ret) DL_MUST_CHECK;
+
+/* Memory that calls, one after the other, need not ask the system for again: as much as one took,
+ * up to 16 MiB.  NULL: there is none.
+ */
+struct recode_room;
+struct recode_room *recode_room_new(void) DL_MUST_CHECK;
+void recode_room_free(struct recode_room *room);       /* NULL is fine */
+enum recode_reason recode_in(struct recode_room *room, const struct recode_want *want,
+			     const void *bytes, size_t size, struct recoded *ret) DL_MUST_CHECK;
 
 /* "no gain"; a few words for a listing. */
 const char *recode_reason_name(enum recode_reason reason);

@@ -101,7 +101,5 @@ int search_step(struct luma *l, double floor, float *step, double *ssim)
 		return r;
 	for (unsigned i = 0; i < STEPS; i++)
 		c.at[i] = -1;
-	r = search_along(l, &c, floor, step, ssim);
-	luma_sample_fini(&c.sample);
-	return r;
+	return search_along(l, &c, floor, step, ssim);
 }

@@ -33,6 +33,7 @@ struct coder {                         /* a thread */
 	pthread_t thread;
 	bool idle;                     /* of the first kind */
 	struct task *task;             /* in hand, or NULL */
+	struct recode_room *room;      /* while there is something to do; its own */
 };
 
 struct recoding {
@@ -49,15 +50,17 @@ struct recoding {
 /* --- Coding ------------------------------------------------------------------------------- */
 
 /* What is to be delivered: 0 and the bytes, or an error. */
-static int code(struct task *t, struct buf *ret)
+static int code(struct task *t, struct recode_room *room, struct buf *ret)
 {
 	struct served *served = t->recoding->served;
 	const struct fetch *from = &t->layer.inner;
 	struct recoded coded = { 0 };
-	enum recode_reason reason = recode(served_wish(served), from->bytes.at, from->bytes.len,
-					   &coded);
+	enum recode_reason reason = RECODE_NO_MEMORY;
 	int r;
 
+	if (room)
+		reason = recode_in(room, served_wish(served), from->bytes.at, from->bytes.len,
+				   &coded);
 	*ret = (struct buf){ coded.data, coded.size, coded.size };
 	if (reason != RECODE_DONE)
 		r = buf_append(ret, from->bytes.at, from->bytes.len);
@@ -92,7 +95,8 @@ static void run_task(struct coder *c, struct task *t)
 	c->task = t;
 	t->users++;
 	dl_lock_drop(&rc->lock);
-	r = code(t, &bytes);
+	c->room = c->room ? c->room : recode_room_new();
+	r = code(t, c->room, &bytes);
 	dl_lock_take(&rc->lock);
 	c->task = NULL;
 	first = !t->delivered;
@@ -165,6 +169,17 @@ static void become_idle(void)
 	(void)sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){ 0 });
 }
 
+/* With the lock, which is dropped meanwhile. */
+static void give_room_back(struct coder *c)
+{
+	struct recode_room *room = c->room;
+
+	c->room = NULL;
+	dl_lock_drop(&c->recoding->lock);
+	recode_room_free(room);
+	dl_lock_take(&c->recoding->lock);
+}
+
 static void *coder_main(void *arg)
 {
 	struct coder *c = arg;
@@ -178,10 +193,14 @@ static void *coder_main(void *arg)
 
 		if (t)
 			run_task(c, t);
+		else if (c->room)
+			give_room_back(c);
 		else
 			dl_cond_wait(c->idle ? &rc->queued : &rc->urgent, &rc->lock);
 	}
 	end_waiting(rc);
+	if (c->room)
+		give_room_back(c);
 	return NULL;
 }
 

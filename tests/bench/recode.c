@@ -137,16 +137,20 @@ static void compare(const struct buf *b, double least[3])
 static enum recode_reason recode_often(const struct recode_want *want, const struct buf *b,
 				       struct recoded *r, double *least)
 {
+	struct recode_room *room = recode_room_new();
 	enum recode_reason reason = RECODE_OFF;
 
+	if (!room)
+		abort();
 	for (unsigned i = 0; i < PASSES; i++) {
 		double from = now();
 
 		free(r->data);
 		*r = (struct recoded){ 0 };
-		reason = recode(want, b->at, b->len, r);
+		reason = recode_in(room, want, b->at, b->len, r);
 		keep_least(least, from);
 	}
+	recode_room_free(room);
 	return reason;
 }
 

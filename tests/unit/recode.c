@@ -100,6 +100,30 @@ Test(recode, a_lower_ratio_gives_fewer_bytes)
 	}
 }
 
+Test(recode, a_room_does_not_change_the_result)
+{
+	static const struct picture pictures[] = {
+		{ .width = 90, .height = 70, .quality = 95, .h = 1, .v = 1 },
+		{ .width = 1300, .height = 900, .quality = 96, .h = 2, .v = 2 },
+		{ .width = 320, .height = 200, .quality = 95, .h = 2, .v = 1 },
+	};
+	struct recode_room *room = recode_room_new();
+
+	cr_assert(room);
+	for (unsigned i = 0; i < 2 * DL_COUNT(pictures); i++) {
+		dl_cleanup(buf_free) struct buf from = picture_make(pictures[i / 2]);
+		struct recoded alone, in;
+
+		cr_assert_eq(recode_in(room, &at_95, from.at, from.len / 2, &in), RECODE_DAMAGED);
+		cr_assert_eq(recode(&at_95, from.at, from.len, &alone), RECODE_DONE);
+		cr_assert_eq(recode_in(room, &at_95, from.at, from.len, &in), RECODE_DONE);
+		cr_assert(in.size == alone.size && memcmp(in.data, alone.data, in.size) == 0);
+		free(alone.data);
+		free(in.data);
+	}
+	recode_room_free(room);
+}
+
 Test(recode, nothing_is_done_that_is_not_asked_for)
 {
 	dl_cleanup(buf_free) struct buf from = picture_make(

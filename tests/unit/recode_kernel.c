@@ -20,6 +20,7 @@ static int draw(int below)
 struct output {
 	int16_t levels[COLUMNS * 64], blocks[COLUMNS * 64];
 	uint32_t symbols[256];
+	int16_t scaled[COLUMNS * 64];
 	uint8_t pixels[16 * STRIDE];
 	float mean[STRIDE], square[STRIDE], sum;
 };
@@ -37,6 +38,7 @@ static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
 	for (unsigned i = 0; i < COLUMNS; i++)
 		price[i] = 10 * (float)(i + 1);
 	quantiser_init(&q, steps, seen_by_ssim);
+	k->scale(blocks, steps, COLUMNS, o->scaled);
 	k->quantise(&q, blocks, price, COLUMNS, o->levels);
 	k->count(o->levels, COLUMNS, o->symbols);
 	k->pixels(o->levels, q.step, COLUMNS, o->pixels, STRIDE);
@@ -65,6 +67,28 @@ Test(recode_kernel, all_give_the_same)
 		for (unsigned i = 1; (k = kernel_number(i)); i++) {
 			run(k, blocks, &other);
 			cr_assert_eq(memcmp(&first, &other, sizeof(first)), 0, "%s", k->name);
+		}
+	}
+}
+
+Test(recode_kernel, levels_become_values_in_place)
+{
+	static int16_t blocks[3 * 64], to[3 * 64];
+	uint16_t steps[64];
+	const struct kernel *k;
+
+	for (unsigned i = 0; i < 64; i++)
+		steps[i] = i % 8 ? (uint16_t)(i + 1) : 65535;
+	for (unsigned i = 0; (k = kernel_number(i)); i++) {
+		for (unsigned j = 0; j < 3 * 64; j++)
+			blocks[j] = (int16_t)(j % 11 ? draw(100) - 50 : draw(2) ? 32767 : -32768);
+		memcpy(to, blocks, sizeof(to));
+		k->scale(to + 64, steps, 2, to);
+		for (unsigned j = 0; j < 2 * 64; j++) {
+			int value = blocks[64 + j] * steps[j % 64];
+			int most = value > JPEG_VALUE_MAX ? JPEG_VALUE_MAX : value;
+
+			cr_assert_eq(to[j], DL_MAX(most, -JPEG_VALUE_MAX), "%s", k->name);
 		}
 	}
 }

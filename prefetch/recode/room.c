@@ -1,0 +1,88 @@
+#include "prefetch/recode/room.h"
+
+#define ALIGNED 64
+#ifdef __SANITIZE_ADDRESS__
+#define CHUNK 0                        /* each piece by itself, so that its bounds are watched */
+#define KEPT 0
+#else
+#define CHUNK MiB
+#define KEPT (16 * MiB)                /* by an empty room */
+#endif
+
+struct chunk {
+	struct chunk *before;
+	size_t size, used;             /* this head included */
+} __attribute__((aligned(ALIGNED)));
+
+struct recode_room {
+	struct chunk *latest;
+};
+
+struct recode_room *recode_room_new(void)
+{
+	return calloc(1, sizeof(struct recode_room));
+}
+
+static bool add_chunk(struct recode_room *room, size_t size)
+{
+	struct chunk *c = aligned_alloc(ALIGNED, size);
+
+	if (!c)
+		return false;
+	*c = (struct chunk){ .before = room->latest, .size = size, .used = sizeof(*c) };
+	room->latest = c;
+	return true;
+}
+
+static void drop_chunks(struct recode_room *room)
+{
+	struct chunk *c;
+
+	while ((c = room->latest)) {
+		room->latest = c->before;
+		free(c);
+	}
+}
+
+void *room_take(struct recode_room *room, size_t count, size_t size)
+{
+	struct chunk *c = room->latest;
+	size_t all;
+	void *ret;
+
+	if (__builtin_mul_overflow(count, size, &all)
+	    || __builtin_add_overflow(all, sizeof(struct chunk) + ALIGNED, &all))
+		return NULL;
+	all = (all - sizeof(struct chunk)) / ALIGNED * ALIGNED;
+	if (!c || c->size - c->used < all) {
+		if (!add_chunk(room, DL_MAX(all + sizeof(struct chunk), (size_t)CHUNK)))
+			return NULL;
+		c = room->latest;
+	}
+	ret = (char *)c + c->used;
+	c->used += all;
+	return ret;
+}
+
+/* Of several chunks one is made: the next image may be of the same size. */
+void room_clear(struct recode_room *room)
+{
+	size_t all = 0;
+
+	if (room->latest && !room->latest->before && room->latest->size <= KEPT) {
+		room->latest->used = sizeof(struct chunk);
+		return;
+	}
+	for (const struct chunk *c = room->latest; c; c = c->before)
+		all += c->size;
+	drop_chunks(room);
+	if (all && all <= KEPT)
+		(void)add_chunk(room, all);    /* if not, the next call will see */
+}
+
+void recode_room_free(struct recode_room *room)
+{
+	if (room)
+		drop_chunks(room);
+	free(room);
+}
