@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "config/units.h"
 #include "prefetch/engine_internal.h"
 
 #define BATCH 256
@@ -178,11 +179,12 @@ static void set_room(struct engine *e)
 		.depth = source_depth(e->options.source),
 	};
 	bool less = e->share.room < e->share.most;
+	char memory[32];
 
 	if (less != e->pressed)
-		log_info(less ? "others need memory: dlfs uses less of its %ju MiB" :
-			 "dlfs uses all of its %ju MiB again",
-			 (uintmax_t)(e->options.memory / MiB));
+		log_info(less ? "others need memory: dlfs uses less of its %s" :
+			 "dlfs uses all of its %s again",
+			 units_human_size(e->options.memory, memory));
 	e->pressed = less;
 	plan_limits_changed(e->plan, &limits);
 }

@@ -2,7 +2,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 #define BITS 64
+#define PASSED_NS CLOCK_S              /* longer than a source needs for the next sample */
 /* Positions: the first opens of all workers of an epoch lie within so many. */
 #define RESUME_MIN (TRACKER_SPREAD / 2)
 
@@ -79,10 +82,10 @@ static uint32_t patience(const struct follow *f)
 	return (uint32_t)DL_MIN(most, (uint64_t)TRACKER_SPREAD);
 }
 
-static void mark(struct follow *f, uint32_t position)
+static void mark(struct follow *f, uint32_t position, uint64_t now)
 {
 	struct course *c = &f->course;
-	uint32_t spread = patience(f);
+	uint32_t spread = patience(f), before = c->front;
 
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
 	f->opened_count++;
@@ -93,17 +96,20 @@ static void mark(struct follow *f, uint32_t position)
 		c->front = c->reach - spread;
 		advance_front(f);
 	}
+	if (c->front != before)
+		f->moved = now;
 }
 
 /* A reader that agrees and has no lane near the front has passed it: it was resumed beyond, or
- * opens were lost, or a rank is elsewhere.  What is left behind is not waited for. */
-static void pass_by(struct follow *f)
+ * opens were lost, or a rank is elsewhere.  What is left behind is not waited for.  But if one of
+ * two readers waits for the source, the other goes on through what is there: so not at once. */
+static void pass_by(struct follow *f, uint64_t now)
 {
 	struct course *c = &f->course;
 	uint32_t low, high, room;
 
 	if (c->sequence->pieces || f->opened_count % 32 != 0 || f->judged < 32 ||
-	    !follow_alive(f) ||
+	    !follow_alive(f) || (!f->hasty && f->moved && now < f->moved + PASSED_NS) ||
 	    !score_lately(&f->score, &low, &high))
 		return;
 	room = 2 * (high - low) + 64;
@@ -111,6 +117,13 @@ static void pass_by(struct follow *f)
 		return;
 	c->front = low - room;
 	advance_front(f);
+	f->hasty = true;
+}
+
+void follow_elsewhere(struct follow *f, uint32_t position)
+{
+	if (position < f->course.front && !opened_at(f, position))
+		f->hasty = false;
 }
 
 /* Of the positions that have this index: one that continues a lane, else the lowest that is
@@ -201,8 +214,8 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 	begin_late(f, position);
 	agree(f, score_continues(&f->score, position, scale_of(f)));
 	score_open(&f->score, position, scale_of(f));
-	mark(f, position);
-	pass_by(f);
+	mark(f, position, now);
+	pass_by(f, now);
 	remember_pid(f, pid);
 	f->course.last_open = now;
 	f->course.pid = pid;
@@ -221,6 +234,7 @@ void follow_jump(struct follow *f, uint32_t position)
 	f->score = (struct score){ 0 };
 	f->agreed = 0;
 	f->judged = 0;
+	f->hasty = true;               /* what was opened before it is not known */
 	/* What was opened behind is behind; ahead of the new front nothing has been. */
 	for (uint32_t p = position; p < c->sequence->length; p++)
 		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));

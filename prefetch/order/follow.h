@@ -18,6 +18,8 @@ struct follow {
 	                                * a lane */
 	unsigned judged;               /* how many of these bits are meant, at most 64 */
 	uint32_t pids[FOLLOW_PIDS];    /* its readers, newest first; 0: none */
+	uint64_t moved;                /* when the front moved last; 0: it has not */
+	bool hasty;                    /* nobody comes for what is left behind, as far as known */
 	bool over;                     /* the tracker has seen an open of what comes after it */
 };
 
@@ -41,6 +43,7 @@ static inline void follow_freep(struct follow **f) { follow_free(*f); }
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
+void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its sequence */
 bool follow_knows(const struct follow *f, uint32_t pid);
 /* Go on from here: everything before counts as given up. */
 void follow_jump(struct follow *f, uint32_t position);

@@ -271,7 +271,7 @@ static void move_main(struct tracker *t)
 
 static bool score_elsewhere(struct tracker *t, const struct seen *s)
 {
-	const struct follow *main = t->jobs[0];
+	struct follow *main = t->jobs[0];
 	struct scale scale = { main->course.sequence->n, main->course.sequence->step };
 	uint32_t index, p;
 	bool continued;
@@ -281,6 +281,7 @@ static bool score_elsewhere(struct tracker *t, const struct seen *s)
 	if (t->elsewhere.bits <= 0.0f)
 		score_restart(&t->elsewhere);
 	p = positions_first(&main->positions, index);
+	follow_elsewhere(main, p);
 	continued = t->elsewhere.lanes > 0 &&
 		score_continues(&t->elsewhere, p, scale);
 	score_open(&t->elsewhere, p, scale);

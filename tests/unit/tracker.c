@@ -1,4 +1,5 @@
 /* Simulated DataLoaders before a tracker. */
+#include "base/clock.h"
 #include "tests/lib/stage.h"
 
 enum script { PLAIN, PERSISTENT, VALIDATION, GENERATOR };
@@ -372,6 +373,35 @@ Test(tracker, goes_on_after_lost_opens)
 	read_all(&s, q, 3000, 12000, 2, 50);
 	cr_assert_geq(main_course(&s, q)->reach, 12000u);
 	cr_assert_geq(main_course(&s, q)->front, 12000u - TRACKER_SPREAD);
+	stage_close(&s);
+}
+
+/* Of two readers one waits for the source while the other goes on through what is there. */
+Test(tracker, who_waits_is_not_passed_by)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 8000, 0);
+	const struct course *all;
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", 8000, NULL);
+	read_all(&s, q, 0, 1000, 2, 50);
+	read_all(&s, q, 1016, 1500, 1, 51);
+	cr_assert_eq(main_course(&s, q)->front, 1000u);
+	read_all(&s, q, 1000, 1016, 1, 50);
+	cr_assert_eq(main_course(&s, q)->front, 1500u);
+	cr_assert_eq(tracker_courses(s.tracker, &all), 1u);
+
+	/* For a second; and then for nobody until somebody comes after all. */
+	read_all(&s, q, 1516, 2000, 1, 51);
+	cr_assert_eq(main_course(&s, q)->front, 1500u);
+	s.now += 2 * CLOCK_S;
+	read_all(&s, q, 2000, 2064, 1, 51);
+	cr_assert_gt(main_course(&s, q)->front, 1516u);
+	read_all(&s, q, 2080, 2500, 1, 51);
+	cr_assert_gt(main_course(&s, q)->front, 2080u);
+	stage_see(&s, list_at(&s.list, q->at[2070]), 50);
+	read_all(&s, q, 2516, 3000, 1, 51);
+	cr_assert_eq(main_course(&s, q)->front, 2500u);
 	stage_close(&s);
 }
 
