@@ -218,11 +218,11 @@ int epoch_attr(struct serve *s, node_id node, struct attr *ret)
 
 /* --- Folders ---------------------------------------------------------------------------- */
 
-static void resolved(struct serve *s, uint64_t number)
+static void resolved(struct serve *s, uint64_t number, uint32_t position)
 {
 	char spec[64];
 
-	if (engine_resolved(s->engine, number))
+	if (engine_resolved(s->engine, number, position))
 		return;
 	snprintf(spec, sizeof(spec), "drawn:epoch=%llu", (unsigned long long)number);
 	command_follow(s, spec);
@@ -241,7 +241,7 @@ static int look_up_entry(struct serve *s, const struct folder *f, const char *na
 		return -ENOENT;
 	r = entry_attr(s, f->number, position, ret);
 	if (r == 0)
-		resolved(s, f->number);
+		resolved(s, f->number, position);
 	return r;
 }
 

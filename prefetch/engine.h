@@ -121,9 +121,9 @@ void engine_epoch(struct engine *e, uint64_t epoch);
 /* Entry i of epoch `number` of the epoch view is sample list_at(list, sequence->at[i]). */
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)
 	DL_MUST_CHECK;
-/* Somebody asked for an entry of this epoch.  false: the order that is followed is another one
- * than `drawn`, which is to be told. */
-bool engine_resolved(struct engine *e, uint64_t number);
+/* Somebody asked for the entry at this position of an epoch.  false: the order that is followed is
+ * another one than `drawn`, which is to be told. */
+bool engine_resolved(struct engine *e, uint64_t number, uint32_t position);
 
 /* What is believed now: for stats.json. */
 struct engine_report {

@@ -332,9 +332,10 @@ int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch
 	return epochs_get(e->epochs, number, draw, ret);
 }
 
-bool engine_resolved(struct engine *e, uint64_t number)
+bool engine_resolved(struct engine *e, uint64_t number, uint32_t position)
 {
 	if (e->drawn)
-		tell(e, (struct fact){ .kind = FACT_RESOLVED, .time = number });
+		tell(e, (struct fact){ .kind = FACT_RESOLVED, .time = number,
+				       .number = position });
 	return e->drawn;
 }

@@ -157,6 +157,8 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (f[i].kind == FACT_OPEN)
 			opened(e, &f[i], &verdict);
+		else if (f[i].kind == FACT_RESOLVED)   /* before the open that follows it */
+			any |= tracker_drawn(e->tracker, f[i].time, f[i].number);
 		any |= f[i].kind <= FACT_OVERFLOW;
 	}
 	if (e->opens_lost && atomic_exchange(&e->opens_lost, false)) {
@@ -194,6 +196,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 	switch (f->kind) {
 	case FACT_OPEN:
 	case FACT_OVERFLOW:
+	case FACT_RESOLVED:
 		break;
 	case FACT_KNOWN:
 		push_known(e, f->id);
@@ -218,10 +221,6 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_READ_END:
 		read_end(e, f);
-		break;
-	case FACT_RESOLVED:
-		if (tracker_drawn(e->tracker, f->time))
-			planner_order(e);
 		break;
 	case FACT_SHORT:
 		make_room(e);

@@ -1,5 +1,6 @@
-/* The epoch view's orders in the tracker.  Which epoch is read is not found out but known: readers
- * ask what its entries are. */
+/* The epoch view's orders in the tracker.  What is read is not found out but known: a reader asks
+ * what an entry is, and then opens it.  So the same files in two epochs, of which one has begun
+ * while the last readers of the other are still at it, are told apart. */
 #include "prefetch/order/tracker_internal.h"
 
 #define LEFT 16u                       /* entries of another epoch in a row: this one is left */
@@ -35,22 +36,73 @@ void drawn_forget(struct tracker *t)
 	t->outside = 0;
 }
 
-bool tracker_drawn(struct tracker *t, uint64_t epoch)
+/* The epoch before is followed on until the last of its readers has ended; what was foreseen of the
+ * next one is this one's. */
+static void retire(struct tracker *t, bool follow_on)
+{
+	struct follow *main = t->jobs[0];
+
+	while (t->job_count > follow_on)
+		follow_free(t->jobs[--t->job_count]);
+	if (follow_on) {
+		sequence_unref(main->course.next);
+		main->course.next = NULL;
+	}
+}
+
+static bool begin(struct tracker *t, uint64_t epoch, bool successor)
 {
 	struct epoch rule = { .rule = EPOCH_DRAWN, .number = epoch };
-	const struct follow *main = t->job_count ? t->jobs[0] : NULL;
-	struct follow *f;
+	struct follow *main = t->jobs[0], *f;
+	struct sequence *q;
 
-	if (t->spec.kind != ORDER_DRAWN || !main || main->rule.number == epoch) {
-		t->outside = 0;
+	if (drawn_sequence(t, main->course.list, &rule, &q) < 0 ||
+	    follow_new(main->course.list, q, &rule, &f) < 0)
 		return false;
-	}
-	t->outside++;
-	if (t->outside < LEFT && !(epoch == main->rule.number + 1 && follow_nearly_done(main)))
-		return false;
-	if (follow_from(t, main->course.list, &rule, t->opens, 0, &f) < 0)
-		return false;
-	t->outside = 0;
-	replace_main(t, f);
+	begin_turn(t, t->opens);
+	retire(t, successor && !follow_finished(main));
+	start_main(t, f);
 	return true;
+}
+
+bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
+{
+	const struct follow *main = t->job_count ? t->jobs[0] : NULL;
+	bool successor, begun;
+
+	if (t->spec.kind != ORDER_DRAWN || !main)
+		return false;
+	for (size_t i = 0; i < t->job_count; i++)
+		if (t->jobs[i]->rule.number == epoch) {
+			t->outside = 0;
+			follow_ask(t->jobs[i], position);
+			return false;
+		}
+	successor = epoch == main->rule.number + 1 && follow_nearly_done(main);
+	if (!successor && ++t->outside < LEFT)
+		return false;
+	begun = begin(t, epoch, successor);
+	t->outside = 0;
+	if (begun)
+		follow_ask(t->jobs[0], position);
+	return begun;
+}
+
+/* The oldest first: the next epoch may have been asked for as a whole before this one is over. */
+bool drawn_open(struct tracker *t, const struct seen *s)
+{
+	for (size_t i = t->job_count; i-- > 0;) {
+		struct follow *f = t->jobs[i];
+		uint32_t index, p;
+
+		if (!list_index(f->course.list, s->id, &index) || !follow_awaits(f, index, &p))
+			continue;
+		follow_take(f, p, s->pid, s->time);
+		if (i > 0 && follow_finished(f)) {
+			follow_free(f);
+			t->job_count--;
+		}
+		return true;
+	}
+	return false;
 }

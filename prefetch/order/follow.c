@@ -8,6 +8,7 @@
 #define PASSED_NS CLOCK_S              /* longer than a source needs for the next sample */
 /* Positions: the first opens of all workers of an epoch lie within so many. */
 #define RESUME_MIN (TRACKER_SPREAD / 2)
+#define ASKED_BEFORE 64u               /* positions after the first that we hear of */
 
 static struct scale scale_of(const struct follow *f)
 {
@@ -34,7 +35,9 @@ int follow_new(struct list *list, struct sequence *sequence, const struct epoch 
 	};
 	f->rule = *rule;
 	f->opened = calloc(words_of(sequence->length) + 1, sizeof(*f->opened));
-	if (!f->opened)
+	if (sequence->pieces)
+		f->asked = calloc(words_of(sequence->length) + 1, sizeof(*f->asked));
+	if (!f->opened || (sequence->pieces && !f->asked))
 		return -ENOMEM;
 	f->course.opened = f->opened;
 	f->course.positions = &f->positions;
@@ -51,6 +54,7 @@ void follow_free(struct follow *f)
 		return;
 	positions_fini(&f->positions);
 	free(f->opened);
+	free(f->asked);
 	list_unref(f->course.list);
 	sequence_unref(f->course.sequence);
 	sequence_unref(f->course.next);
@@ -202,11 +206,16 @@ static void remember_pid(struct follow *f, uint32_t pid)
 }
 
 /* The first open is far from the beginning: a reader that was resumed there.  Others of its
- * workers may be some batches behind. */
+ * workers may be some batches behind; what is drawn is held from there on, so there is a limit. */
 static void begin_late(struct follow *f, uint32_t position)
 {
-	if (f->opened_count == 0 && position >= f->course.front + RESUME_MIN)
-		f->course.front = f->course.reach = position - RESUME_MIN;
+	const struct sequence_pieces *pieces = f->course.sequence->pieces;
+	uint32_t behind = RESUME_MIN;
+
+	if (pieces && pieces->reservoir / 2 < behind)
+		behind = DL_MAX(pieces->reservoir / 2, (uint32_t)FOLLOW_WINDOW);
+	if (f->opened_count == 0 && position >= f->course.front + behind)
+		f->course.front = f->course.reach = position - behind;
 }
 
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
@@ -219,6 +228,25 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 	remember_pid(f, pid);
 	f->course.last_open = now;
 	f->course.pid = pid;
+}
+
+void follow_ask(struct follow *f, uint32_t position)
+{
+	uint32_t length = f->course.sequence->length;
+	uint32_t from = f->is_asked ? position : 0;
+	uint32_t end = f->is_asked ? position + 1 : position + ASKED_BEFORE;
+
+	for (uint32_t p = from; p < DL_MIN(end, length); p++)
+		f->asked[p / BITS] |= UINT64_C(1) << (p % BITS);
+	f->is_asked = true;
+}
+
+bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position)
+{
+	uint32_t p = f->course.sequence->pieces->where[index];
+
+	*ret_position = p;
+	return f->asked[p / BITS] >> (p % BITS) & 1 && !opened_at(f, p);
 }
 
 void follow_miss(struct follow *f)

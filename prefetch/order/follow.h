@@ -13,6 +13,8 @@ struct follow {
 	struct positions positions;
 	uint64_t *opened;              /* a bit a position */
 	uint32_t opened_count;
+	uint64_t *asked;               /* of what is drawn, see follow_ask(); a bit a position */
+	bool is_asked;                 /* ... for anything */
 	struct score score;            /* of opens since it began */
 	uint64_t agreed;               /* the last 64 opens of its list, newest in bit 0: continued
 	                                * a lane */
@@ -42,6 +44,11 @@ static inline void follow_freep(struct follow **f) { follow_free(*f); }
 /* *ret_position is set for SUCCEEDS, CONTINUES and WITHIN. */
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
+/* Of what is drawn, readers ask for a position before they open what is there.  Those up to the
+ * first of which we hear, and some more, may have been asked for before. */
+void follow_ask(struct follow *f, uint32_t position);
+/* The position of this index was asked for and not opened since. */
+bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
 void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its sequence */
 bool follow_knows(const struct follow *f, uint32_t pid);

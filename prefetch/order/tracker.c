@@ -57,7 +57,7 @@ void tracker_free(struct tracker *t)
 	free(t);
 }
 
-static void start_main(struct tracker *t, struct follow *f)
+void start_main(struct tracker *t, struct follow *f)
 {
 	assert(t->job_count < JOBS);
 	memmove(&t->jobs[1], &t->jobs[0], t->job_count * sizeof(t->jobs[0]));
@@ -175,19 +175,17 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 
 static bool same_rule(const struct epoch *a, const struct epoch *b)
 {
-	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip &&
-		(a->rule != EPOCH_DRAWN || a->number == b->number);
+	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip;
 }
 
-void replace_main(struct tracker *t, struct follow *f)
+static void replace_main(struct tracker *t, struct follow *f)
 {
 	follow_free(t->jobs[0]);
 	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
 	start_main(t, f);
 }
 
-/* What the main job followed is over; this open was the first of what comes. */
-static void begin_turn(struct tracker *t, uint64_t first)
+void begin_turn(struct tracker *t, uint64_t first)
 {
 	t->turn++;
 	t->turn_at = first;
@@ -343,15 +341,14 @@ static void search(struct tracker *t, const struct seen *s)
 		write_down(t, s);
 }
 
-/* A job that no longer agrees is dropped; without any the search begins again.  What is drawn is
- * not guessed, whatever else is opened. */
+/* A job that no longer agrees is dropped; without any the search begins again. */
 static void drop_refuted(struct tracker *t)
 {
 	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
 	struct list *list = NULL;
 
 	for (size_t i = t->job_count; i-- > 0;) {
-		if (!follow_refuted(t->jobs[i]) || t->jobs[i]->rule.rule == EPOCH_DRAWN)
+		if (!follow_refuted(t->jobs[i]))
 			continue;
 		rule = t->jobs[i]->rule;
 		list = t->jobs[i]->course.list;        /* one of the tracker's own */
@@ -462,6 +459,19 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 	return expected ? TRACKER_FITS : listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
 }
 
+/* What is drawn is not guessed: whose open it is, is known.  Others may be walks. */
+static enum tracker_verdict consider_drawn(struct tracker *t, const struct seen *s)
+{
+	t->recent[t->opens++ % RECENT] = *s;
+	if (drawn_open(t, s)) {
+		last_seen(t)->taken = last_seen(t)->sure = true;
+		return TRACKER_FITS;
+	}
+	if (give_to_walks(t, s, true) || score_walks(t, s) || give_to_walks(t, s, false))
+		return TRACKER_FITS;
+	return TRACKER_STRANGE;
+}
+
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
 {
 	struct seen s = { .id = id, .pid = pid, .time = now };
@@ -469,6 +479,8 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 
 	if (t->spec.kind == ORDER_NONE)
 		return TRACKER_STRANGE;
+	if (t->spec.kind == ORDER_DRAWN)
+		return consider_drawn(t, &s);
 	verdict = consider(t, &s);
 	if (t->job_count > 0)
 		drop_refuted(t);

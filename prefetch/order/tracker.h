@@ -84,9 +84,10 @@ bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
 /* The next open belongs to this epoch (user.dlfs.epoch). */
 void tracker_epoch(struct tracker *t, uint64_t epoch);
 
-/* With ORDER_DRAWN: somebody asked for an entry of this epoch.  true: it is followed now instead
- * of the one before. */
-bool tracker_drawn(struct tracker *t, uint64_t epoch);
+/* With ORDER_DRAWN: somebody asked for the entry at this position of an epoch.  Only opens of what
+ * was asked for count, each for the epoch that it was asked for in.  true: this epoch is followed
+ * now; the one before it until its last readers have ended. */
+bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position);
 
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);

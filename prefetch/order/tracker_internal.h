@@ -77,8 +77,12 @@ int epoch_sequence(struct tracker *t, struct list *list, const struct epoch *e, 
 int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
 		   struct sequence **ret) DL_MUST_CHECK;
 void drawn_forget(struct tracker *t);
-/* tracker.c: another epoch instead of the main job's. */
-void replace_main(struct tracker *t, struct follow *f);
+/* true: it was asked for as part of an epoch that is followed. */
+bool drawn_open(struct tracker *t, const struct seen *s);
+/* tracker.c: another epoch is the main one from now on, beside those that there are. */
+void start_main(struct tracker *t, struct follow *f);
+/* What the main job followed is over; this open was the first of what comes. */
+void begin_turn(struct tracker *t, uint64_t first);
 
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
 /* An epoch that nothing explains was read so (takes the ref): perhaps the next will be, too. */

@@ -330,10 +330,12 @@ static struct held *soonest(struct plan *p, uint64_t now)
 	return best;
 }
 
+/* Nothing that is needed goes for it.  In pieces that holds however near it is: those that are
+ * there are needed sooner, and one that is evicted is fetched alone. */
 static bool is_deep(const struct plan *p, const struct held *h)
 {
 	for (const struct want *w = h->wants; w; w = w->next)
-		if (w->due_at < lead_end(p, w->slot))
+		if (w->due_at < lead_end(p, w->slot) && !w->slot->sequence->pieces)
 			return false;
 	return true;
 }

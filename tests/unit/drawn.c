@@ -28,7 +28,7 @@ static void read_as_ranks(struct stage *s, uint64_t epoch, unsigned world)
 
 		if (at >= N)
 			continue;
-		tracker_drawn(s->tracker, epoch);
+		tracker_drawn(s->tracker, epoch, at);
 		cr_assert_eq(stage_see(s, sample_at(q, at), 100 + rank), TRACKER_FITS);
 		next[rank]++;
 		left--;
@@ -43,13 +43,14 @@ Test(drawn, is_followed_over_epochs_and_ranks)
 	for (uint64_t e = 5; e < 8; e++) {
 		struct sequence *next;
 
-		tracker_drawn(s.tracker, e);
+		tracker_drawn(s.tracker, e, 0);
 		cr_assert_eq(main_of(&s)->epoch, e);
 		read_as_ranks(&s, e, 1 + (unsigned)e % 4);
 		cr_assert_eq(main_of(&s)->front, N);
 		next = main_of(&s)->next;
 		cr_assert_not_null(next, "the next epoch is not known");
-		cr_assert(tracker_drawn(s.tracker, e + 1), "its first entry begins the next epoch");
+		cr_assert(tracker_drawn(s.tracker, e + 1, 0),
+			  "its first entry begins the next epoch");
 		cr_assert_eq(main_of(&s)->sequence, next, "it is drawn anew");
 	}
 	stage_close(&s);
@@ -63,14 +64,115 @@ Test(drawn, is_left_for_another_epoch_after_a_while)
 
 	stage_open(&s, "drawn:epoch=0,piece=20,reservoir=200", N, NULL);
 	for (uint32_t i = 0; i < 100; i++) {
-		tracker_drawn(s.tracker, 0);
+		tracker_drawn(s.tracker, 0, i);
 		stage_see(&s, sample_at(main_of(&s)->sequence, i), 1);
 		for (int k = 0; k < 10; k++)
-			cr_assert_not(tracker_drawn(s.tracker, 9));
+			cr_assert_not(tracker_drawn(s.tracker, 9, 0));
 	}
-	while (!tracker_drawn(s.tracker, 9))
+	while (!tracker_drawn(s.tracker, 9, 0))
 		cr_assert_lt(++asked, 100);
 	cr_assert_eq(main_of(&s)->epoch, 9);
+	stage_close(&s);
+}
+
+static void read_entry(struct stage *s, uint64_t epoch, const struct sequence *q, uint32_t at)
+{
+	tracker_drawn(s->tracker, epoch, at);
+	cr_assert_eq(stage_see(s, sample_at(q, at), 1 + at % 4), TRACKER_FITS);
+}
+
+/* Four readers go on from epoch to epoch, each at its own pace: the last are at the end of one when
+ * the first are in the next, where the same files are at other positions.  What is opened counts
+ * for the epoch that it was asked for in, and each is followed to its end. */
+Test(drawn, keeps_epochs_apart_that_readers_go_through_without_a_pause)
+{
+	struct sequence *q[4] = { NULL };
+	struct stage s;
+	uint32_t next[4] = { 0 }, opened[4] = { 0 };
+
+	stage_open(&s, "drawn:piece=20,reservoir=200", N, NULL);
+	q[0] = sequence_ref(main_of(&s)->sequence);
+	for (uint32_t left = 4 * N; left > 0;) {
+		uint32_t rank = random_below(&s, 4), at = next[rank] * 4 + rank, epoch = at / N;
+		const struct course *courses;
+
+		if (next[rank] == N || next[rank] > (4 * N - left) / 4 + 40)
+			continue;
+		next[rank]++;
+		left--;
+		if (!q[epoch])
+			q[epoch] = sequence_ref(main_of(&s)->next);
+		read_entry(&s, epoch, q[epoch], at % N);
+		opened[epoch]++;
+		cr_assert_leq(tracker_courses(s.tracker, &courses), 2);
+		for (size_t i = 0; i < tracker_courses(s.tracker, &courses); i++) {
+			const struct course *c = &courses[i];
+
+			cr_assert_eq(c->sequence, q[c->epoch]);
+			cr_assert_leq(c->front, opened[c->epoch]);
+			cr_assert_geq(c->front + 4 * 100, opened[c->epoch]);
+			cr_assert_leq(c->reach, opened[c->epoch] + 4 * 100);
+		}
+	}
+	cr_assert_eq(main_of(&s)->epoch, 3);
+	cr_assert_eq(main_of(&s)->front, N);
+	for (int e = 0; e < 4; e++)
+		sequence_unref(q[e]);
+	stage_close(&s);
+}
+
+/* The last files of an epoch are opened when the next has begun: they say nothing of that. */
+Test(drawn, is_not_led_astray_by_stragglers)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *before = NULL;
+	struct stage s;
+
+	stage_open(&s, "drawn:piece=20,reservoir=100", N, NULL);
+	before = sequence_ref(main_of(&s)->sequence);
+	for (uint32_t at = 0; at < N - 100; at++)
+		read_entry(&s, 0, before, at);
+	cr_assert(tracker_drawn(s.tracker, 1, 0));
+	for (uint32_t at = N - 100; at < N; at++)
+		read_entry(&s, 0, before, at);
+	cr_assert_eq(main_of(&s)->epoch, 1);
+	cr_assert_eq(main_of(&s)->reach, 0, "it is at %u", main_of(&s)->reach);
+	stage_close(&s);
+}
+
+/* A script may ask for all entries of an epoch first, and open their files then. */
+Test(drawn, goes_by_opens_when_all_was_asked_for_at_once)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *before = NULL;
+	struct stage s;
+
+	stage_open(&s, "drawn:piece=20,reservoir=100", N, NULL);
+	for (uint32_t at = 0; at < N; at++)
+		tracker_drawn(s.tracker, 0, at);
+	cr_assert_eq(main_of(&s)->reach, 0);
+	before = sequence_ref(main_of(&s)->sequence);
+	for (uint32_t at = 0; at < N; at++) {
+		stage_see(&s, sample_at(before, at), 1);
+		for (uint32_t i = 0; at == N - 100 && i < N; i++)
+			tracker_drawn(s.tracker, 1, i);
+	}
+	cr_assert_eq(main_of(&s)->epoch, 1);
+	cr_assert_eq(main_of(&s)->reach, 0, "it is at %u", main_of(&s)->reach);
+	for (uint32_t at = 0; at < 500; at++)
+		stage_see(&s, sample_at(main_of(&s)->sequence, at), 1);
+	cr_assert_eq(main_of(&s)->front, 500);
+	stage_close(&s);
+}
+
+/* A job that is resumed in mid-epoch: what lies far before it is not waited for. */
+Test(drawn, begins_where_a_job_is_resumed)
+{
+	struct stage s;
+
+	stage_open(&s, "drawn:piece=20,reservoir=100", N, NULL);
+	for (uint32_t at = 1000; at < 1100; at++)
+		read_entry(&s, 0, main_of(&s)->sequence, at);
+	cr_assert_gt(main_of(&s)->front, 900);
+	cr_assert_eq(main_of(&s)->reach, 1100);
 	stage_close(&s);
 }
 
@@ -84,16 +186,16 @@ Test(drawn, waits_for_a_rank_that_is_behind)
 	stage_open(&s, "drawn:piece=20,reservoir=100", N, NULL);
 	for (; at < 390; at++)
 		if (at % 4 != 3)
-			stage_see(&s, sample_at(main_of(&s)->sequence, at), 1 + at % 4);
+			read_entry(&s, 0, main_of(&s)->sequence, at);
 	cr_assert_eq(main_of(&s)->front, 3, "given up: front %u", main_of(&s)->front);
 	for (; at < 1000; at++)
 		if (at % 4 != 3)
-			stage_see(&s, sample_at(main_of(&s)->sequence, at), 1 + at % 4);
+			read_entry(&s, 0, main_of(&s)->sequence, at);
 	cr_assert_gt(main_of(&s)->front, 500, "front %u", main_of(&s)->front);
 	stage_close(&s);
 }
 
-/* Other files of the list in any order: the belief is not shaken. */
+/* Other files of the list in any order, which nobody asked for as entries: they say nothing. */
 Test(drawn, is_not_refuted_by_other_readers)
 {
 	struct stage s;
@@ -102,6 +204,7 @@ Test(drawn, is_not_refuted_by_other_readers)
 	for (uint32_t i = 0; i < 500; i++)
 		stage_see(&s, FIRST_ID + random_below(&s, N), 1);
 	cr_assert_eq(main_of(&s)->epoch, 0);
+	cr_assert_eq(main_of(&s)->reach, 0);
 	stage_close(&s);
 }
 
@@ -111,6 +214,6 @@ Test(drawn, means_nothing_to_other_orders)
 
 	stage_open(&s, "sequential", N, NULL);
 	for (int i = 0; i < 100; i++)
-		cr_assert_not(tracker_drawn(s.tracker, 3));
+		cr_assert_not(tracker_drawn(s.tracker, 3, 0));
 	stage_close(&s);
 }
