@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "prefetch/order/chain.h"
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/score.h"
 #include "prefetch/order/sparse.h"
@@ -22,6 +23,10 @@
 #define SMALL_SEEDS (1u << 20)
 #define SMALL_PIECE (1u << 12)
 #define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
+#define POPULAR_WORDS 64                /* some epochs of a script that draws little else */
+#define POPULAR_PIECE 32u
+#define POPULAR_PIECES (CHAIN_POPULAR_MAX / POPULAR_PIECE)
+#define LIKELY_PIECES (1 + POPULAR_PIECES + SMALL_PIECES)
 #define PIECE (UINT64_C(1) << 20)
 #define PIECES ((uint32_t)(SEEDS_ALL / PIECE))
 
@@ -297,7 +302,7 @@ bool search_prepare(struct search *s)
 		if (evidence_stage(&s->evidence) == EVIDENCE_FULL)
 			add_world(s, l);
 	}
-	s->end = 1 + SMALL_PIECES + PIECES;
+	s->end = LIKELY_PIECES + PIECES;
 	return s->start_count > 0;
 }
 
@@ -384,6 +389,34 @@ static bool was_opened(const struct search_part *part, uint32_t index)
 	return false;
 }
 
+/* Scripts that seed torch with a number that everybody likes, and draw little before their loader
+ * does: its seed is one of the first words of that generator. */
+static void try_words(struct search *s, uint32_t popular, size_t list)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]), first;
+	struct mt19937 g;
+
+	mt19937_seed(&g, popular);
+	for (unsigned i = 0; i < POPULAR_WORDS && !s->stop; i++) {
+		uint32_t seed = mt19937_word(&g);
+
+		if (head_of(seed, n, 1, &first) && was_opened(part, first))
+			consider(s, plain(s, list, seed, 0), 1, 1);
+	}
+}
+
+static void popular_piece(struct search *s, uint32_t piece)
+{
+	uint32_t seeds[CHAIN_POPULAR_MAX];
+	size_t count = chain_popular(seeds), end = (piece + 1) * (size_t)POPULAR_PIECE;
+
+	for (size_t i = end - POPULAR_PIECE; i < DL_MIN(end, count); i++)
+		for (size_t l = 0; l < s->list_count; l++)
+			if (s->parts[l].first_count > 0)
+				try_words(s, seeds[i], l);
+}
+
 /* Most of what was opened lies at the head of the permutation; then which world explains it? */
 static void try_mixed(struct search *s, uint32_t seed, size_t list)
 {
@@ -424,7 +457,7 @@ static void hit(void *context, uint32_t seed, size_t start)
 
 uint32_t search_piece(uint32_t seed)
 {
-	return 1 + SMALL_PIECES + (uint32_t)(seed / PIECE);
+	return LIKELY_PIECES + (uint32_t)(seed / PIECE);
 }
 
 void search_run(struct search *s)
@@ -443,10 +476,12 @@ void search_run(struct search *s)
 				if (s->parts[l].first_count > 0)
 					try_lessons(s, l);
 			try_constants(s);
-		} else if (piece <= SMALL_PIECES) {
-			small_piece(s, piece - 1);
+		} else if (piece <= POPULAR_PIECES) {
+			popular_piece(s, piece - 1);
+		} else if (piece < LIKELY_PIECES) {
+			small_piece(s, piece - 1 - POPULAR_PIECES);
 		} else {
-			from = (piece - 1 - SMALL_PIECES) * PIECE;
+			from = (piece - LIKELY_PIECES) * PIECE;
 			seeds_search(kernel, s->starts, s->start_count, from, from + PIECE,
 				     &s->stop, hit, s);
 		}

@@ -52,7 +52,7 @@ struct search {
 void search_init(struct search *s);
 /* Work out what to look for.  false: nothing can be found with this evidence. */
 bool search_prepare(struct search *s);
-/* Which piece tries this seed among all seeds; those before the piece of 0 try the likely ones. */
+/* Which piece tries this seed among all seeds; those before that of 0 try the likely ones. */
 uint32_t search_piece(uint32_t seed);
 /* Do pieces of the work until there are none, or stop.  Any number of threads at once. */
 void search_run(struct search *s);
