@@ -21,12 +21,19 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 	return count;
 }
 
+static bool is_confirmed(const struct follow *f)
+{
+	unsigned agreed = (unsigned)__builtin_popcountll(f->agreed);
+
+	return agreed >= 8 && agreed * 2 >= f->judged;
+}
+
 enum tracker_state tracker_state(const struct tracker *t)
 {
 	if (t->job_count == 0)
 		return t->first_count || t->spec.kind == ORDER_AUTO ? TRACKER_SEARCHING
 								    : TRACKER_NONE;
-	return __builtin_popcountll(t->jobs[0]->agreed) >= 8 ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+	return is_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
 }
 
 const struct course *tracker_main(const struct tracker *t)
