@@ -4,7 +4,8 @@ BUILD_PACKAGES=(gcc meson ninja-build pkg-config fuse3 libfuse3-dev liburing-dev
 	libxxhash-dev libjson-c-dev liblmdb-dev libzstd-dev libjpeg62-turbo-dev libturbojpeg0-dev
 	libpng-dev zlib1g-dev python3)
 TEST_PACKAGES=(clang libcriterion-dev python3-torch python3-torchvision python3-pil python3-numpy python3-skimage
-	python3-lmdb squashfs-tools squashfuse bindfs attr bsdutils jq strace util-linux procps diffutils)
+	python3-lmdb libjpeg-turbo-progs squashfs-tools squashfuse bindfs attr bsdutils jq strace util-linux procps
+	diffutils)
 
 is_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ]
