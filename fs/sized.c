@@ -51,6 +51,8 @@ static void on_wake(struct waiter *w, int result, struct entry *e)
 		store_unpin(e);
 	}
 	stats_add(&p->serve->stats->wait_ns, clock_now() - p->since);
+	if (p->reply == reply_lookup)  /* its open comes next */
+		engine_asked(p->serve->engine, node_sample(p->attr.node));
 	if (sized(p->serve, &p->attr))
 		p->reply(p->req, p->serve, &p->attr);
 	else
@@ -79,6 +81,8 @@ static void answer(fuse_req_t req, struct serve *s, const struct attr *a,
 		.waiter.wake = on_wake, .serve = s, .req = req, .attr = *a, .reply = reply,
 		.since = clock_now(),
 	};
+	if (reply == reply_getattr)    /* its open may have been before, and its time runs out */
+		engine_asked(s->engine, node_sample(a->node));
 	r = engine_fetch(s->engine, node_sample(a->node), &p->waiter, &e);
 	if (r != 0)
 		on_wake(&p->waiter, DL_MIN(r, 0), r > 0 ? e : NULL);

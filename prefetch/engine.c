@@ -281,6 +281,11 @@ int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry 
 	return got < 0 ? got : got == STORE_READY;
 }
 
+void engine_asked(struct engine *e, sample_id id)
+{
+	tell(e, (struct fact){ .kind = FACT_ASKED, .id = id, .time = clock_now() });
+}
+
 int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
 		struct entry **ret)
 {

@@ -83,6 +83,8 @@ int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w
  * not to read it: that is no late read. */
 int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry **ret)
 	DL_MUST_CHECK;
+/* ... who waits for it, or is about to be answered: if an open goes with it, that is a late one. */
+void engine_asked(struct engine *e, sample_id id);
 /* The reader has the last byte of the block: it need not be held any longer. */
 void engine_read_to_end(struct engine *e, struct block b);
 

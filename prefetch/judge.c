@@ -4,6 +4,8 @@ static void settle_one(struct judge *j)
 {
 	const struct judged *o = &j->ring[j->first++ % JUDGE_RING];
 
+	if (!o->opened && o->asked)
+		return;
 	if (!o->opened)
 		stats_add(&j->stats->opens, 1);
 	if (o->late) {
@@ -68,12 +70,25 @@ bool judge_late(struct judge *j, sample_id id, uint64_t now)
 {
 	struct judged *o = find(j, id);
 
-	if (o && o->late)
+	if (o && o->late && !o->asked)
 		return false;
 	if (!o)
 		o = add(j, id, now);
 	o->late = true;
+	o->asked = false;
 	return true;
+}
+
+void judge_asked(struct judge *j, sample_id id, uint64_t now)
+{
+	struct judged *o = find(j, id);
+
+	if (o && o->late)
+		return;
+	if (!o)
+		o = add(j, id, now);
+	o->late = true;
+	o->asked = true;
 }
 
 uint64_t judge_settle(struct judge *j, uint64_t now)

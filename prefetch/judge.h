@@ -1,7 +1,8 @@
 /* Was an open a hit?  The watcher reports an open, a request thread a READ that had to wait,
  * and either may come first.  So an open is judged a little later: late, if a waiting READ of
  * its sample came within JUDGE_NS, else a hit.  A waiting READ that no open claims within that
- * time was an open that nobody saw, and counts as one that was late.
+ * time was an open that nobody saw, and counts as one that was late.  Who waited for the size of a
+ * file alone may be about to open it: then that open was late; without an open it is nothing.
  *
  * hits + late == opens whenever nothing waits for its judgement.  The planner's alone.
  */
@@ -16,6 +17,7 @@
 struct judged {
 	sample_id id;
 	bool opened, late, memory;     /* memory: it was in the store when it was opened */
+	bool asked;                    /* late for its size alone */
 	uint64_t time;
 	uint64_t before;               /* number of the one before it in its bucket */
 };
@@ -32,5 +34,7 @@ void judge_init(struct judge *j, struct stats *stats);
 void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now);
 /* true: the first for this open. */
 bool judge_late(struct judge *j, sample_id id, uint64_t now);
+/* Somebody waits, or has waited, for its size. */
+void judge_asked(struct judge *j, sample_id id, uint64_t now);
 /* Settle what is old enough.  Returns when to come again; UINT64_MAX: nothing waits. */
 uint64_t judge_settle(struct judge *j, uint64_t now);

@@ -204,6 +204,9 @@ static void take_fact(struct engine *e, const struct fact *f)
 	case FACT_LATE:
 		late(e, f);
 		break;
+	case FACT_ASKED:
+		judge_asked(&e->judge, f->id, f->time);
+		break;
 	case FACT_LOST:
 		if (plan_lost(e->plan, f->id) && share_opened(&e->share, clock_now(), true))
 			set_room(e);

@@ -42,6 +42,30 @@ Test(judge, an_open_that_nobody_saw_counts_when_it_is_settled)
 	expect(1, 0, 0, 1);
 }
 
+Test(judge, who_waited_for_the_size_and_opens_it_was_late)
+{
+	begin();
+	judge_asked(&judge, 1, 10);
+	judge_open(&judge, 1, true, 20);
+	judge_open(&judge, 2, false, 30);
+	judge_asked(&judge, 2, 40);
+	judge_asked(&judge, 3, 50);
+	expect(2, 0, 0, 2);
+}
+
+Test(judge, a_read_that_waits_after_its_size_is_the_same_open)
+{
+	begin();
+	judge_asked(&judge, 1, 10);
+	judge_open(&judge, 1, false, 20);
+	cr_assert(judge_late(&judge, 1, 30));
+	cr_assert(!judge_late(&judge, 1, 31));
+	judge_asked(&judge, 2, 40);
+	cr_assert(judge_late(&judge, 2, 50), "an open that nobody saw");
+	judge_asked(&judge, 2, 60);
+	expect(2, 0, 0, 2);
+}
+
 Test(judge, hits_are_told_apart)
 {
 	begin();
