@@ -6,3 +6,4 @@
 #define CLOCK_S  UINT64_C(1000000000)
 
 uint64_t clock_now(void);              /* monotonic, since boot */
+uint64_t clock_cpu(void);              /* processor time of this thread */

@@ -19,6 +19,8 @@ static void look_served(struct serve *s)
 	stats_set(&to->recoded, r.coded);
 	stats_set(&to->recoded_bytes, r.coded_bytes);
 	stats_set(&to->recoded_source_bytes, r.source_bytes);
+	stats_set(&to->recoded_decode_ns, r.decode_ns);
+	stats_set(&to->recoded_source_decode_ns, r.source_decode_ns);
 	stats_set(&to->as_is_no_gain, r.as_it_is[RECODE_NO_GAIN]);
 	stats_set(&to->as_is_damaged, r.as_it_is[RECODE_DAMAGED]);
 	stats_set(&to->as_is_kind, kind);

@@ -62,11 +62,15 @@ static bool has_images(const struct view *v)
 
 static void print_images(const struct view *v)
 {
+	double decode = view_number(v, "recoded_source_decode_seconds");
 	char a[32], b[32];
 
-	printf("recoded    %.0f files, %s instead of %s; %.0f as they are\n",
-	       view_number(v, "recoded"), bytes_of(v, "recoded_bytes", a),
-	       bytes_of(v, "recoded_source_bytes", b), as_is(v));
+	printf("recoded    %.0f files, %s instead of %s", view_number(v, "recoded"),
+	       bytes_of(v, "recoded_bytes", a), bytes_of(v, "recoded_source_bytes", b));
+	if (decode > 0)
+		printf(", decoded in about %.3g s instead of %.3g s of a processor",
+		       view_number(v, "recoded_decode_seconds"), decode);
+	printf("; %.0f as they are\n", as_is(v));
 }
 
 /* What print_all() prints, print_order()'s two included. */

@@ -23,10 +23,7 @@ struct work {
 /* Of this thread: another one on the machine does not count. */
 static double cpu_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)clock_cpu() / CLOCK_S;
 }
 
 static struct recode_want want_of(const struct work *k, unsigned way)

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
+#include "prefetch/recode/decode.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/queue.h"
 #include "prefetch/source/served.h"
@@ -49,6 +51,23 @@ struct recoding {
 
 /* --- Coding ------------------------------------------------------------------------------- */
 
+/* 0: it cannot be decoded. */
+static uint64_t decode_ns(struct bytes file)
+{
+	dl_cleanup(picture_fini) struct picture p = { 0 };
+	uint64_t begin = clock_cpu();
+
+	return picture_decode(file, 3, &p) < 0 ? 0 : clock_cpu() - begin;
+}
+
+static void time_decoding(struct served *s, struct bytes source, struct bytes coded)
+{
+	struct served_time t = { 1, source.len, decode_ns(source), decode_ns(coded) };
+
+	if (t.source_ns > 0 && t.ns > 0)
+		served_timed(s, &t);
+}
+
 /* What is to be delivered: 0 and the bytes, or an error. */
 static int code(struct task *t, struct recode_room *room, struct buf *ret)
 {
@@ -66,6 +85,9 @@ static int code(struct task *t, struct recode_room *room, struct buf *ret)
 		r = buf_append(ret, from->bytes.at, from->bytes.len);
 	else
 		r = 0;
+	if (reason == RECODE_DONE && served_wants_time(served, from->id))
+		time_decoding(served, (struct bytes){ from->bytes.at, from->bytes.len },
+			      (struct bytes){ coded.data, coded.size });
 	if (r == 0)
 		r = served_tell(served, from->id, reason, &coded);
 	/* The file has another content than when its size was told, and looks the same. */

@@ -9,6 +9,7 @@
 #include "prefetch/source/served_internal.h"
 
 #define PNG_MOST 1.2                   /* of the source, see png.c */
+#define TIMED_OF 16                    /* files that are coded: one of them is timed */
 
 enum { WANTED_NOT_LOOKED, WANTED_NO, WANTED_YES };
 
@@ -255,6 +256,34 @@ void served_renew(struct served *s, sample_id id)
 		atomic_compare_exchange_strong(&s->table->entries[id].known, &broken, 0);
 }
 
+/* --- Time to decode ------------------------------------------------------------------------- */
+
+bool served_wants_time(const struct served *s, sample_id id)
+{
+	const struct served_table *t = s->table;
+
+	return t->entries[id].known == 0 && t->timed * TIMED_OF <= t->coded;
+}
+
+void served_timed(struct served *s, const struct served_time *t)
+{
+	atomic_fetch_add(&s->table->timed, t->files);
+	atomic_fetch_add(&s->table->timed_bytes, t->source_bytes);
+	atomic_fetch_add(&s->table->timed_source_ns, t->source_ns);
+	atomic_fetch_add(&s->table->timed_ns, t->ns);
+}
+
+/* As much a byte of the source as it was for those that were timed. */
+static void estimate(const struct served_table *t, struct served_report *r)
+{
+	double more = t->timed_bytes ? (double)r->source_bytes / (double)t->timed_bytes : 0;
+
+	r->source_decode_ns = (uint64_t)((double)t->timed_source_ns * more);
+	r->decode_ns = (uint64_t)((double)t->timed_ns * more);
+}
+
+/* --- All of it -------------------------------------------------------------------------- */
+
 struct served_report served_report(const struct served *s)
 {
 	struct served_report r = { 0 };
@@ -266,6 +295,7 @@ struct served_report served_report(const struct served *s)
 	r.coded = t->coded;
 	r.coded_bytes = t->coded_bytes;
 	r.source_bytes = t->source_bytes;
+	estimate(t, &r);
 	for (size_t i = 0; i < RECODE_REASONS; i++)
 		r.as_it_is[i] = t->as_it_is[i];
 	return r;

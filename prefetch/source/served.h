@@ -64,8 +64,17 @@ int served_tell(struct served *s, sample_id id, enum recode_reason reason,
 void served_forget(struct served *s, sample_id id);
 void served_renew(struct served *s, sample_id id);     /* if it is broken */
 
+/* Whoever codes a file for the first time shall also time its decoding: one in 16. */
+bool served_wants_time(const struct served *s, sample_id id);
+struct served_time {
+	uint64_t files, source_bytes;  /* that were timed */
+	uint64_t source_ns, ns;        /* processor time to decode them, and what is served */
+};
+void served_timed(struct served *s, const struct served_time *t);
+
 struct served_report {
 	uint64_t coded, coded_bytes, source_bytes;     /* of the coded ones */
+	uint64_t source_decode_ns, decode_ns;          /* estimates for all of them; 0: none yet */
 	uint64_t as_it_is[RECODE_REASONS];             /* files, by reason */
 };
 struct served_report served_report(const struct served *s);

@@ -8,11 +8,12 @@
 #include "base/sum.h"
 #include "prefetch/source/served_internal.h"
 
-#define MAGIC UINT64_C(0x31307652736c6401)
+#define MAGIC UINT64_C(0x32307652736c6401)
 
 struct file_head {
 	uint64_t magic, recipe, count;
-	uint64_t sum;                  /* of the entries */
+	struct served_time time;
+	uint64_t sum;                  /* of all that stands before it, and of the entries */
 };
 
 struct file_entry {
@@ -119,17 +120,26 @@ static int gather(const struct served *s, struct buf *ret)
 	return r;
 }
 
+static uint64_t sum_file(const struct file_head *h, struct bytes entries)
+{
+	return sum_of(entries.at, entries.len, sum_of(h, offsetof(struct file_head, sum), 0));
+}
+
 int served_save(const struct served *s, const char *path)
 {
 	dl_cleanup(buf_free) struct buf entries = BUF_EMPTY;
 	dl_cleanup(buf_free) struct buf file = BUF_EMPTY;
-	struct file_head h = { .magic = MAGIC, .recipe = s->recipe };
+	const struct served_table *t = s->table;
+	struct file_head h = {
+		.magic = MAGIC, .recipe = s->recipe,
+		.time = { t->timed, t->timed_bytes, t->timed_source_ns, t->timed_ns },
+	};
 	int r = gather(s, &entries);
 
 	if (r < 0)
 		return r;
 	h.count = entries.len / sizeof(struct file_entry);
-	h.sum = sum_of(entries.at, entries.len, 0);
+	h.sum = sum_file(&h, (struct bytes){ entries.at, entries.len });
 	r = buf_append(&file, &h, sizeof(h));
 	if (r == 0)
 		r = buf_append(&file, entries.at, entries.len);
@@ -166,8 +176,10 @@ int served_load(struct served *s, const char *path)
 	memcpy(&h, file.at, sizeof(h));
 	len = file.len - sizeof(h);
 	if (h.magic != MAGIC || h.recipe != s->recipe || h.count != len / sizeof(f) ||
-	    len % sizeof(f) != 0 || h.sum != sum_of(file.at + sizeof(h), len, 0))
+	    len % sizeof(f) != 0 ||
+	    h.sum != sum_file(&h, (struct bytes){ file.at + sizeof(h), len }))
 		return -ESTALE;
+	served_timed(s, &h.time);
 	for (size_t i = 0; i < h.count; i++) {
 		memcpy(&f, file.at + sizeof(h) + i * sizeof(f), sizeof(f));
 		take(s, &f);

@@ -21,6 +21,7 @@ _Static_assert(sizeof(struct served_entry) == 12, "a file costs 12 bytes");
 struct served_table {                  /* shared between serving processes; zeroes at first */
 	_Atomic uint64_t limit, turn;
 	_Atomic uint64_t coded, coded_bytes, source_bytes, as_it_is[RECODE_REASONS];
+	_Atomic uint64_t timed, timed_bytes, timed_source_ns, timed_ns;        /* see served_time */
 	struct served_entry entries[SERVED_MOST];
 };
 

@@ -75,6 +75,10 @@ umount_dlfs "$mnt"
 with=quality_ratio=0.95,png=fast
 mount_dlfs "$src" "$mnt" "$with,order=none"
 check listed "$work/sums"
+# Who waited for a size and then opened the file, waited for it; but not who only asked.
+late_ones() { [ "$(stat_of late)" -ge 20 ]; }
+[ "$(jq -r .observe "$mnt/.dlfs/stats.json")" = off ] || wait_for 30 late_ones ||
+	fail "$(stat_of late) of $(stat_of opens) opens were late"
 [ "$(stat_of fetches)" -ge $((files - 1)) ] || fail "$(stat_of fetches) fetches"
 for i in 1 2 3; do check "again$i" "$work/again"; same "$work/again" "read again"; done
 find "$mnt" -type f -printf '%s %P\n' | sort > "$work/found"
@@ -87,9 +91,10 @@ value ssim "$one" | "$python" -c 'assert 0.945 <= float(input()) < 1'
 [ "$(value quality "$one")" -gt 20 ] && [ "$(value source-size "$one")" = "$(stat -c %s "$src/val/01.jpg")" ]
 [ "$(value recode "$one")" = recoded ] && [ "$(value recode "$mnt/val/cut.jpg")" = damaged ]
 expect_fail getfattr -n user.dlfs.ssim "$mnt/val/text.jpg"
-jq -e '.recoded >= 36 and .as_is_damaged == 1 and .as_is_kind == 1' "$mnt/.dlfs/stats.json" > /dev/null ||
+jq -e '.recoded >= 36 and .as_is_damaged == 1 and .as_is_kind == 1 and
+	.recoded_source_decode_seconds > 0' "$mnt/.dlfs/stats.json" > /dev/null ||
 	fail "$(jq -c . "$mnt/.dlfs/stats.json")"
-"$DLFS" stats "$mnt" | grep -q '^recoded ' || fail "$("$DLFS" stats "$mnt")"
+"$DLFS" stats "$mnt" | grep -q '^recoded .* decoded in about .* instead of ' || fail "$("$DLFS" stats "$mnt")"
 grep -q '^dlfs_recoded_bytes ' "$mnt/.dlfs/metrics" || fail "no metric"
 
 # Another server, which has none of the bytes.

@@ -147,6 +147,23 @@ Test(served, the_sums_are_of_what_is_known_now)
 	cr_assert_eq(r.as_it_is[RECODE_DAMAGED], 1);
 }
 
+Test(served, one_in_16_is_timed_and_stands_for_all)
+{
+	sample_id a = id_of("a.jpg"), b = id_of("b.JPEG");
+	struct served_report r = served_report(s);
+
+	cr_assert(served_wants_time(s, a), "the first");
+	cr_assert_eq(r.source_decode_ns, 0);
+	served_timed(s, &(struct served_time){ 1, 1000, 4000000, 1000000 });
+	cr_assert_eq(served_tell(s, a, RECODE_DONE, &half), 0);
+	cr_assert(!served_wants_time(s, a), "it is known already");
+	cr_assert(!served_wants_time(s, b), "the second");
+	cr_assert_eq(served_tell(s, b, RECODE_DONE, &half), 0);
+	r = served_report(s);
+	cr_assert_eq(r.source_decode_ns, 8000000, "of two files");
+	cr_assert_eq(r.decode_ns, 2000000);
+}
+
 /* --- Saving -------------------------------------------------------------------------------- */
 
 static const char *file_of(void)
@@ -163,6 +180,7 @@ static void save_three(void)
 	cr_assert_eq(served_tell(s, id_of("b.JPEG"), RECODE_DONE, &half), 0);
 	cr_assert_eq(served_tell(s, id_of("c.png"), RECODE_DAMAGED, NULL), 0);
 	cr_assert_eq(served_tell(s, id_of("val/d.jpg"), RECODE_NO_MEMORY, NULL), 0);
+	served_timed(s, &(struct served_time){ 1, 1000, 4000000, 1000000 });
 	cr_assert_eq(served_save(s, file_of()), 0);
 }
 
@@ -182,6 +200,7 @@ Test(served, it_is_saved_for_the_same_settings)
 	cr_assert_eq(ask("c.png").reason, RECODE_DAMAGED);
 	cr_assert_eq(ask("val/d.jpg").state, SERVED_UNKNOWN, "there may be memory now");
 	cr_assert_eq(served_report(s).coded, 2);
+	cr_assert_eq(served_report(s).source_decode_ns, 8000000);
 	open_table(0.9, "");
 	cr_assert_eq(served_load(s, file_of()), -ESTALE);
 	open_table(0.95, "*.jpg\n");
