@@ -9,6 +9,9 @@ extern const struct kernel kernel_avx2, kernel_avx512;
 const struct kernel *kernel_number(unsigned i)
 {
 #ifdef __x86_64__
+	if (i > 0 && !(__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")
+		       && __builtin_cpu_supports("lzcnt")))
+		return NULL;
 	if (i == 1 && __builtin_cpu_supports("avx2"))
 		return &kernel_avx2;
 	if (i == 2 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")

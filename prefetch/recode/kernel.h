@@ -13,11 +13,11 @@
 /* How coefficients of a plane become levels; see quantise.c. */
 struct quantiser {
 	float step[64], inverse[64];   /* in natural order, as all here */
-	int16_t least[64];             /* of a coefficient that may become a level of 1 */
 	float weight[64];              /* of an error at this frequency, times its step */
 };
 
-#define KERNEL_LINE(stride) ((stride) + 16)      /* values of a line to work with */
+#define KERNEL_LANES 16                /* that SSIM is computed in */
+#define KERNEL_LINE(stride) ((stride) + KERNEL_LANES)      /* values of a line to work with */
 #define QUANTISE_ROUND 0.42f           /* added before a level is cut to a whole number */
 
 struct kernel {
@@ -41,7 +41,7 @@ struct kernel {
 	void (*count)(const int16_t *levels, size_t count, uint32_t *symbols);
 
 	/* Weighted means of p and p*p in each window of the row whose first pixel row is p.
-	 * stride: a multiple of 8.  work: 3 KERNEL_LINEs; mean, square: stride values.
+	 * stride: a multiple of KERNEL_LANES.  work: 3 KERNEL_LINEs; mean, square: stride values.
 	 */
 	void (*measure)(const uint8_t *p, size_t stride, uint32_t width, float *work, float *mean,
 			float *square);

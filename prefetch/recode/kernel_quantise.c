@@ -4,60 +4,74 @@
 #include "prefetch/recode/kernel_parts.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "prefetch/recode/zigzag.h"
 
-typedef int16_t short8 __attribute__((vector_size(16)));
-typedef int8_t signs8 __attribute__((vector_size(8)));
+#define LANES 16
+typedef float line __attribute__((vector_size(4 * LANES)));
+typedef int32_t whole __attribute__((vector_size(4 * LANES)));
+typedef int16_t shorts __attribute__((vector_size(2 * LANES)));
+
+typedef uint32_t wholes __attribute__((vector_size(4 * LANES)));
 
 #define RUNS 16
-#define SIZES 12
-
-/* Bits of a level of `size` bits after `run` zeros, about: as in the tables of Annex K. */
-static const uint8_t bits[RUNS][SIZES] = {
-	{ 4, 3, 4, 6, 8, 10, 13, 15, 18, 25, 26, 27 },
-	{ 11, 5, 7, 10, 13, 16, 22, 23, 24, 25, 26, 27 },
-	{ 11, 6, 10, 13, 16, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 7, 11, 15, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 7, 12, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 8, 13, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 8, 14, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 9, 14, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 10, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 10, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 10, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 11, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 11, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 12, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-	{ 11, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27 },
-};
+#define SIZES 16                       /* 0 to 11; a power of two is addressed with less */
 #define LONG_RUN 11                    /* bits for 16 zeros more */
 
-static inline unsigned price_of(unsigned run, unsigned size)
-{
-	return bits[run % RUNS][size] + run / RUNS * LONG_RUN;
+/* About as in the tables of Annex K, for sizes from 1. */
+#define RUNS_AND(m, ROW) \
+	ROW(m, 3, 4, 6, 8, 10, 13, 15, 18, 25, 26, 27), \
+	ROW(m, 5, 7, 10, 13, 16, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 6, 10, 13, 16, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 7, 11, 15, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 7, 12, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 8, 13, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 8, 14, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 9, 14, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 10, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 10, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 10, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 11, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 11, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 12, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27), \
+	ROW(m, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)
+#define ALL_RUNS(ROW) { \
+	RUNS_AND(0, ROW), RUNS_AND(LONG_RUN, ROW), \
+	RUNS_AND(2 * LONG_RUN, ROW), RUNS_AND(3 * LONG_RUN, ROW), \
 }
+#define BITS(m, a, b, c, d, e, f, g, h, i, j, k) \
+	{ 0, a + m, b + m, c + m, d + m, e + m, f + m, g + m, h + m, i + m, j + m, k + m }
+#define LESS(m, a, b, c, d, e, f, g, h, i, j, k) \
+	{ 0, a + m, b - a, c - b, d - c, e - d, f - e, g - f, h - g, i - h, j - i, k - j }
 
-/* In zigzag order, a bit for each coefficient that is not below `least`. */
-static inline uint64_t candidates(const int16_t *c, const int16_t *least)
+/* [run of zeros before it][size]: bits of a level; and those it saves with a size less.  Size 0, no
+ * level, has none.
+ */
+static const uint8_t bits[4 * RUNS][SIZES] = ALL_RUNS(BITS);
+static const uint8_t less[4 * RUNS][SIZES] = ALL_RUNS(LESS);
+
+/* In zigzag order, a bit for each of 64 that is not 0. */
+static inline uint64_t nonzero(const int16_t *at)
 {
 	uint64_t found = 0;
 
-	for (unsigned i = 0; i < 8; i++) {
-		short8 v, l, sign;
-		signs8 over;
-		uint64_t eight;
+	for (unsigned i = 0; i < 8; i += 2) {
+		unsigned rows = 0;
+#ifdef __SSE2__
+		__m128i a = _mm_loadu_si128((const __m128i *)(at + 8 * i));
+		__m128i b = _mm_loadu_si128((const __m128i *)(at + 8 * i + 8));
 
-		memcpy(&v, c + 8 * i, sizeof(v));
-		memcpy(&l, least + 8 * i, sizeof(l));
-		sign = v >> 15;
-		over = __builtin_convertvector(((v ^ sign) - sign) >= l, signs8);
-		memcpy(&eight, &over, sizeof(eight));
-		/* One bit of each byte, gathered in the highest byte. */
-		eight &= UINT64_C(0x8040201008040201);
-		eight = eight * UINT64_C(0x0101010101010101) >> 56;
-		found |= zigzag_of_row[i][eight];
+		rows = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_packs_epi16(a, b),
+								   _mm_setzero_si128()));
+#else
+		for (unsigned k = 0; k < 16; k++)
+			rows |= (unsigned)(at[8 * i + k] != 0) << k;
+#endif
+		found |= zigzag_of_row[i][rows & 255] | zigzag_of_row[i + 1][rows >> 8 & 255];
 	}
 	return found;
 }
@@ -67,75 +81,106 @@ static inline unsigned size_of(unsigned level)
 	return 32u - (unsigned)__builtin_clz(level);
 }
 
-static inline int16_t with_sign(unsigned level, int16_t of)
-{
-	return (int16_t)(of < 0 ? -(int)level : (int)level);
-}
-
-/* The level that comes next in zigzag order; none: size 0. */
-struct next {
-	unsigned at, size;
+/* A block's levels without their signs, as they are before some are made one less. */
+struct rounded {
+	int16_t level[64];
+	int16_t bound[64];             /* it is made less if that saves so many bits */
+	int16_t size[64];              /* of the level */
+	int16_t less[64];              /* the same, if the level that is one less has another */
 };
 
-/* Bits that are saved if the level at z, of 1, becomes 0. */
-static inline unsigned saved_by_zero(unsigned z, unsigned before, struct next n)
+static inline void put(whole v, int16_t *to)
 {
-	unsigned saved = price_of(z - before - 1, 1);
+	shorts s = __builtin_convertvector(v, shorts);
 
-	if (n.size)
-		saved += price_of(n.at - z - 1, n.size) - price_of(n.at - before - 1, n.size);
-	return saved;
+	memcpy(to, &s, sizeof(s));
 }
 
-/* Each rounded by itself, without its sign. */
-static inline void round_block(const struct quantiser *q, const int16_t *c, int32_t level[64],
-			       float size[64])
+static inline void round_block(const struct quantiser *q, const int16_t *c, float per_price,
+			       struct rounded *to)
 {
-	for (unsigned k = 0; k < 64; k++) {
-		float a = (float)abs((int)c[k]);
+	for (unsigned k = 0; k < 64; k += LANES) {
+		shorts v, sign;
+		line a, step, inverse, weight, level, worse;
+		wholes parts;
+		whole l, size;
 
-		size[k] = a;
-		level[k] = (int32_t)(a * q->inverse[k] + QUANTISE_ROUND);
+		memcpy(&v, c + k, sizeof(v));
+		memcpy(&step, q->step + k, sizeof(step));
+		memcpy(&inverse, q->inverse + k, sizeof(inverse));
+		memcpy(&weight, q->weight + k, sizeof(weight));
+		sign = v >> 15;
+		a = __builtin_convertvector((v ^ sign) - sign, line);
+		l = __builtin_convertvector(a * inverse + QUANTISE_ROUND, whole);
+		level = __builtin_convertvector(l, line);
+		worse = weight * (2 * a + step - 2 * level * step);
+		/* A float's exponent, 126 more than the size; no fraction: a power of two. */
+		memcpy(&parts, &level, sizeof(parts));
+		size = (whole)(parts >> 23) - 126;
+		put(l, to->level + k);
+		put(__builtin_convertvector(worse * per_price + 1, whole), to->bound + k);
+		put(size, to->size + k);
+		put(size & (whole)((parts << 9) == 0), to->less + k);
+	}
+}
+
+static inline void put_signs(const int16_t *level, const int16_t *c, int16_t *to)
+{
+	for (unsigned k = 0; k < 64; k += LANES) {
+		shorts v, l;
+
+		memcpy(&v, c + k, sizeof(v));
+		memcpy(&l, level + k, sizeof(l));
+		v >>= 15;
+		l = (l ^ v) - v;
+		memcpy(to + k, &l, sizeof(l));
+	}
+}
+
+static inline size_t highest(uint64_t bits_of)
+{
+	return 63 ^ (size_t)__builtin_clzll(bits_of);
+}
+
+#define NEVER 10000                    /* saved */
+
+/* left: which are not 0, in zigzag order.  No branch depends on what is decided, since it would be
+ * guessed wrong too often; and little of it has to wait for the level before.
+ */
+static inline void lower(struct rounded *r, uint64_t left)
+{
+	const uint8_t *flat = bits[0];
+	size_t next = 64 * SIZES;      /* zigzag position and size of the level that follows */
+	size_t z;
+
+	left |= 1;                     /* DC, where it ends */
+	while ((z = highest(left))) {
+		size_t k = natural_order[z], before, this;
+		int level = r->level[k], missing, zeros, gone, by;
+
+		left ^= UINT64_C(1) << z;
+		before = highest(left);
+		missing = r->bound[k] - less[z - before - 1][r->less[k]];
+		by = (level > 1) & (missing <= 0);
+		missing = level == 1 ? missing : NEVER;
+		this = z * SIZES + (size_t)(r->size[k] - by);
+		/* Without it, the zeros before the next are more. */
+		zeros = flat[next - (z + 1) * SIZES] - flat[next - (before + 1) * SIZES];
+		gone = zeros >= missing;
+		r->level[k] = (int16_t)(level - by - gone);
+		next = gone ? next : this;
 	}
 }
 
 static inline void one_block(const struct quantiser *q, const int16_t *c, float price,
 			     int16_t *levels)
 {
-	uint64_t left = candidates(c, q->least) & ~UINT64_C(1);
-	struct next n = { 64, 0 };
-	int32_t rounded[64];
-	float a[64];
+	struct rounded r;
 
-	memset(levels, 0, 64 * sizeof(*levels));
-	levels[0] = with_sign((unsigned)((float)abs(c[0]) * q->inverse[0] + 0.5f), c[0]);
-	if (left)
-		round_block(q, c, rounded, a);
-	while (left) {
-		unsigned z = 63 - (unsigned)__builtin_clzll(left), k = natural_order[z];
-		unsigned level = (unsigned)rounded[k], before, size;
-
-		left ^= UINT64_C(1) << z;
-		before = left ? 63 - (unsigned)__builtin_clzll(left) : 0;
-		if (level <= 1) {
-			float worse = q->weight[k] * (2 * a[k] - q->step[k]);
-
-			if (worse < price * (float)(int)saved_by_zero(z, before, n))
-				continue;
-			level = size = 1;
-		} else if (size = size_of(level), (level & (level - 1)) == 0) {
-			unsigned run = z - before - 1;
-			float half = (float)(int)(2 * level - 1) * q->step[k];
-			int saved = (int)(price_of(run, size) - price_of(run, size - 1));
-
-			if (q->weight[k] * (2 * a[k] - half) < price * (float)saved) {
-				level--;
-				size--;
-			}
-		}
-		levels[k] = with_sign(level, c[k]);
-		n = (struct next){ z, size };
-	}
+	round_block(q, c, 1 / price, &r);
+	r.level[0] = (int16_t)((float)abs(c[0]) * q->inverse[0] + 0.5f);
+	lower(&r, nonzero(r.level));
+	put_signs(r.level, c, levels);
 }
 
 void quantise_of(const struct quantiser *q, const int16_t *from, const float *price, size_t count,
@@ -147,10 +192,8 @@ void quantise_of(const struct quantiser *q, const int16_t *from, const float *pr
 
 void count_of(const int16_t *levels, size_t count, uint32_t *symbols)
 {
-	static const int16_t ones[64] = { [0 ... 63] = 1 };
-
 	for (size_t i = 0; i < count; i++, levels += 64) {
-		uint64_t left = candidates(levels, ones) & ~UINT64_C(1);
+		uint64_t left = nonzero(levels) & ~UINT64_C(1);
 		unsigned before = 0;
 
 		symbols[0] += left >> 63 == 0;

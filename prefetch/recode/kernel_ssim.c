@@ -1,26 +1,40 @@
 #include "prefetch/recode/kernel_parts.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #define C1 (0.01f * 255 * 0.01f * 255)
 #define C2 (0.03f * 255 * 0.03f * 255)
-#define LANES 8
+#define LANES KERNEL_LANES
 
 typedef float line __attribute__((vector_size(4 * LANES)));
 typedef int32_t whole __attribute__((vector_size(4 * LANES)));
-typedef uint8_t bytes8 __attribute__((vector_size(LANES)));
 
 static const float taps[SSIM_TAPS] = {
 	0.00102838f, 0.00759876f, 0.03600077f, 0.10936069f, 0.21300554f, 0.26601172f,
 	0.21300554f, 0.10936069f, 0.03600077f, 0.00759876f, 0.00102838f,
 };
 
+/* Written out, since compilers take bytes one by one. */
 static inline line at_pixels(const uint8_t *p)
 {
-	bytes8 b;
+	whole v;
+#if defined __AVX512F__
+	__m512i all = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)p));
 
-	memcpy(&b, p, sizeof(b));
-	return __builtin_convertvector(__builtin_convertvector(b, whole), line);
+	memcpy(&v, &all, sizeof(v));
+#elif defined __AVX2__
+	__m256i half[2] = { _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)p)),
+			    _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(p + 8))) };
+
+	memcpy(&v, half, sizeof(v));
+#else
+	for (unsigned i = 0; i < LANES; i++)
+		v[i] = p[i];
+#endif
+	return __builtin_convertvector(v, line);
 }
 
 static inline line at(const float *p)

@@ -115,9 +115,10 @@ static void price_blocks(struct luma *l)
 static int allocate(struct luma *l)
 {
 	size_t blocks = blocks_of_luma(l), sums = (size_t)l->windows * l->stride;
+	size_t lines = (size_t)l->from->rows * 8;
 
-	l->original = room_take(l->room, blocks, 64);
-	l->tried = room_take(l->room, blocks, 64);
+	l->original = room_take(l->room, lines, l->stride);
+	l->tried = room_take(l->room, lines, l->stride);
 	l->mean = room_take(l->room, sums, sizeof(float));
 	l->square = room_take(l->room, sums, sizeof(float));
 	l->work = room_take(l->room, 3 * KERNEL_LINE(l->stride), sizeof(float));
@@ -138,7 +139,8 @@ int luma_init(const struct jpeg_image *image, struct luma *ret)
 		.kernel = kernel_best(), .from = from, .room = image->room,
 		.width = image->width, .height = image->height,
 		.each = image->height < ALL_BELOW ? 1 : EACH,
-		.stride = (size_t)from->columns * 8,
+		.stride = (size_t)(from->columns * 8 + KERNEL_LANES - 1) / KERNEL_LANES
+			* KERNEL_LANES,
 	};
 
 	l.windows = (l.height - SSIM_TAPS) / l.each + 1;

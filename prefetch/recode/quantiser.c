@@ -40,7 +40,6 @@ void quantiser_init(struct quantiser *q, const uint16_t steps[64], const float *
 
 		q->step[k] = step;
 		q->inverse[k] = 1 / step;
-		q->least[k] = (int16_t)DL_MIN((1 - QUANTISE_ROUND) * step + 1, 32767.0f);
 		q->weight[k] = (seen ? seen[k] : 1) * step;
 	}
 }
