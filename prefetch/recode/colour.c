@@ -27,17 +27,9 @@ static void code_plane(const struct jpeg_plane *from, const uint16_t steps[64], 
 static double error_of(const struct jpeg_plane *from, const struct jpeg_plane *to)
 {
 	size_t count = (size_t)from->columns * from->rows;
-	double sum = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		const int16_t *a = from->at + 64 * i, *b = to->at + 64 * i;
-		int block = 0;
-
-		for (unsigned k = 0; k < 64; k++)
-			block += (a[k] - b[k] * to->quant[k]) * (a[k] - b[k] * to->quant[k]);
-		sum += block;
-	}
-	return sum / 64 / (double)count;
+	return (double)kernel_best()->error(from->at, to->at, to->quant, count) / 64
+		/ (double)count;
 }
 
 /* With the coarsest step that the rule allows.  source[]: steps that it has at least. */

@@ -37,6 +37,10 @@ struct kernel {
 	void (*quantise)(const struct quantiser *q, const int16_t *from, const float *price,
 			 size_t count, int16_t *levels);
 
+	/* The sum of squared errors of levels that quantise() made of `from`. */
+	uint64_t (*error)(const int16_t *from, const int16_t *levels, const uint16_t steps[64],
+			  size_t count);
+
 	/* Adds how often each AC symbol (run << 4 | size) of a Huffman code comes. */
 	void (*count)(const int16_t *levels, size_t count, uint32_t *symbols);
 

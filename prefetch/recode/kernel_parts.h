@@ -11,6 +11,7 @@
 #define blocks_of KERNEL_JOIN(blocks_of, KERNEL)
 #define scale_of KERNEL_JOIN(scale_of, KERNEL)
 #define quantise_of KERNEL_JOIN(quantise_of, KERNEL)
+#define error_of KERNEL_JOIN(error_of, KERNEL)
 #define count_of KERNEL_JOIN(count_of, KERNEL)
 #define measure_of KERNEL_JOIN(measure_of, KERNEL)
 #define compare_of KERNEL_JOIN(compare_of, KERNEL)
@@ -21,6 +22,8 @@ void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to);
 void scale_of(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);
 void quantise_of(const struct quantiser *q, const int16_t *from, const float *price, size_t count,
 		 int16_t *levels);
+uint64_t error_of(const int16_t *from, const int16_t *levels, const uint16_t steps[64],
+		  size_t count);
 void count_of(const int16_t *levels, size_t count, uint32_t *symbols);
 void measure_of(const uint8_t *p, size_t stride, uint32_t width, float *work, float *mean,
 		float *square);

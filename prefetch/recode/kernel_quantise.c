@@ -190,6 +190,40 @@ void quantise_of(const struct quantiser *q, const int16_t *from, const float *pr
 		one_block(q, from + 64 * i, price[i], levels + 64 * i);
 }
 
+static inline whole whole_at(const int16_t *from)
+{
+	shorts v;
+
+	memcpy(&v, from, sizeof(v));
+	return __builtin_convertvector(v, whole);
+}
+
+#define AT_ONCE ((size_t)64)           /* blocks whose squares, of 2^20 at most, a lane can hold */
+
+uint64_t error_of(const int16_t *from, const int16_t *levels, const uint16_t steps[64],
+		  size_t count)
+{
+	uint64_t all = 0;
+	whole step[64 / LANES];
+
+	for (unsigned k = 0; k < 64; k++)
+		step[k / LANES][k % LANES] = steps[k];
+	for (size_t i = 0; i < count; i += AT_ONCE) {
+		size_t end = DL_MIN(count, i + AT_ONCE);
+		whole sum = { 0 };
+
+		for (size_t k = 64 * i; k < 64 * end; k += LANES) {
+			whole d = whole_at(from + k) - whole_at(levels + k)
+				* step[k / LANES % (64 / LANES)];
+
+			sum += d * d;
+		}
+		for (unsigned k = 0; k < LANES; k++)
+			all += (uint64_t)sum[k];
+	}
+	return all;
+}
+
 void count_of(const int16_t *levels, size_t count, uint32_t *symbols)
 {
 	for (size_t i = 0; i < count; i++, levels += 64) {

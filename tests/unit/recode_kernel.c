@@ -23,6 +23,7 @@ struct output {
 	int16_t scaled[COLUMNS * 64];
 	uint8_t pixels[16 * STRIDE];
 	float mean[STRIDE], square[STRIDE], sum;
+	uint64_t error;
 };
 
 static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
@@ -40,6 +41,7 @@ static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
 	quantiser_init(&q, steps, seen_by_ssim);
 	k->scale(blocks, steps, COLUMNS, o->scaled);
 	k->quantise(&q, blocks, price, COLUMNS, o->levels);
+	o->error = k->error(blocks, o->levels, steps, COLUMNS);
 	k->count(o->levels, COLUMNS, o->symbols);
 	k->pixels(o->levels, q.step, COLUMNS, o->pixels, STRIDE);
 	k->pixels(blocks, q.step, COLUMNS, o->pixels + 8 * STRIDE, STRIDE);
@@ -69,6 +71,26 @@ Test(recode_kernel, all_give_the_same)
 			cr_assert_eq(memcmp(&first, &other, sizeof(first)), 0, "%s", k->name);
 		}
 	}
+}
+
+Test(recode_kernel, squared_errors_are_added_up)
+{
+	static int16_t blocks[200 * 64], levels[200 * 64];
+	const struct kernel *k;
+	uint16_t steps[64];
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < 64; i++)
+		steps[i] = (uint16_t)(i + 1);
+	for (unsigned i = 0; i < 200 * 64; i++) {
+		int error = i % 3 ? draw(2047) - 1023 : 1023;
+
+		levels[i] = (int16_t)(draw(9) - 4);
+		blocks[i] = (int16_t)(levels[i] * steps[i % 64] + error);
+		sum += (uint64_t)(error * error);
+	}
+	for (unsigned i = 0; (k = kernel_number(i)); i++)
+		cr_assert_eq(k->error(blocks, levels, steps, 200), sum, "%s", k->name);
 }
 
 Test(recode_kernel, levels_become_values_in_place)
