@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +14,8 @@
 #define LEAVE_DEADLINE (4 * CLOCK_S)   /* for a server that was asked to leave */
 #define KILL_DEADLINE (CLOCK_S / 2)    /* for one that was killed, before its mount is ended */
 #define LOOK_AGAIN (20 * CLOCK_MS)
+#define LOOK_AFTER (500 * CLOCK_MS)    /* at a server that runs */
+#define PARTS_LOOKS 10                 /* at what is left of one */
 
 #define DEATHS_MAX 10
 #define DEATHS_WITHIN (10 * CLOCK_S)
@@ -32,13 +35,12 @@ struct supervisor {
 
 /* --- What happens --------------------------------------------------------------------- */
 
-/* The next signal, or 0 at the deadline (UINT64_MAX: none). */
+/* The next signal, or 0 at the deadline. */
 static int next_signal(const struct supervisor *s, uint64_t deadline)
 {
 	uint64_t now = clock_now(), left = deadline > now ? deadline - now : 0;
 	struct timespec t = { (time_t)(left / CLOCK_S), (long)(left % CLOCK_S) };
-	int signal = deadline == UINT64_MAX ? sigwaitinfo(&s->signals, NULL) :
-		sigtimedwait(&s->signals, NULL, &t);
+	int signal = sigtimedwait(&s->signals, NULL, &t);
 
 	return signal > 0 ? signal : 0;
 }
@@ -48,13 +50,62 @@ static bool wants_us_to_leave(int signal)
 	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-/* True: the server is gone, and how. */
-static bool reap(struct supervisor *s, int *ret_status)
+static void lose_server(struct supervisor *s)
 {
-	if (s->server == 0 || waitpid(s->server, ret_status, WNOHANG) != s->server)
-		return false;
 	s->server = 0;
 	s->shared->server_pid = 0;
+}
+
+/* True: the server is gone, and how.  Former ones, of which a thread was left, may go as well. */
+static bool reap(struct supervisor *s, int *ret_status)
+{
+	pid_t gone;
+
+	while (s->server != 0 && (gone = waitpid(-1, ret_status, WNOHANG)) > 0)
+		if (gone == s->server) {
+			lose_server(s);
+			return true;
+		}
+	return false;
+}
+
+/* True: it was killed, and a thread of it cannot be: it waits in the kernel for the lock of a
+ * folder, to make the kernel forget a name there, and whoever has the lock waits for an answer that
+ * only the next server can give.  Its first thread is dead then, and nobody is told. */
+static bool is_dead_in_part(pid_t pid, int *ret_status)
+{
+	char path[40], line[1024], state = 0;
+	const char *after, *last;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	after = strrchr(line, ')');    /* of its name */
+	last = strrchr(line, ' ');     /* exit_code, as from waitpid() */
+	if (!after || sscanf(after + 1, " %c", &state) != 1 || state != 'Z')
+		return false;
+	*ret_status = (int)strtol(last, NULL, 10);
+	return true;
+}
+
+/* The other threads need a moment more, those that can go. */
+static bool lose_part(struct supervisor *s, int *ret_status)
+{
+	struct timespec wait = { .tv_nsec = LOOK_AGAIN };
+
+	if (s->server == 0 || !is_dead_in_part(s->server, ret_status))
+		return false;
+	for (int i = 0; i < PARTS_LOOKS; i++) {
+		nanosleep(&wait, NULL);
+		if (reap(s, ret_status))
+			return true;
+	}
+	lose_server(s);
 	return true;
 }
 
@@ -297,8 +348,10 @@ static int watch_over(struct supervisor *s)
 	int status;
 
 	for (;;) {
-		if (!reap(s, &status)) {
-			if (!wants_us_to_leave(next_signal(s, UINT64_MAX)))
+		if (!reap(s, &status) && !lose_part(s, &status)) {
+			uint64_t deadline = clock_now() + LOOK_AFTER;
+
+			if (!wants_us_to_leave(next_signal(s, deadline)))
 				continue;
 			leave(s);
 			return 0;

@@ -51,11 +51,6 @@ static int refuse_used(struct serve *s, int pid)
 	const char *path = s->options->config->store_path;
 	char *error = s->options->shared->error;
 
-	if (s->options->replacement) {
-		log_warning("the store %s went to another mount (process %d); going on without",
-			    path, pid);
-		return 0;
-	}
 	snprintf(error, sizeof(s->options->shared->error),
 		 "the store %.120s is used by another mount (process %d); unmount that one, or "
 		 "give this one another store.path", path, pid);
@@ -71,7 +66,8 @@ int tier_open(struct serve *s)
 	struct disk_options o = {
 		.folder = c->store_path, .keep_free = c->store_keep_free,
 		.queue = DL_MIN(s->options->memory / 8, QUEUE_MAX),
-		.zstd = decide_zstd(c), .patient = true, .distrust = s->options->shared->crashed,
+		.zstd = decide_zstd(c), .patient = true,
+		.heir = s->options->replacement, .distrust = s->options->shared->crashed,
 	};
 	int pid = 0, r;
 

@@ -44,6 +44,7 @@ struct disk_options {
 	uint64_t keep_free;            /* bytes of the file system that stay free */
 	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
 	bool patient;                  /* see disk_open() */
+	bool heir;                     /* see disk_open() */
 	bool distrust;                 /* make the index anew, whatever it says of itself */
 	int zstd;                      /* a level, 1 to 19; DISK_RAW: store all as it is;
 	                                * DISK_AUTO: as far as processors are idle and the writer
@@ -63,7 +64,10 @@ struct disk_identity {                 /* of the file's version; all must be equ
  *
  * patient: it returns within half a second; if that is too short to read in what is there, or to
  * make an index of the segments, this goes on, and until then nothing is there.  What keeps it
- * from being opened, another process apart, is a warning, and tried again later. */
+ * from being opened, another process apart, is a warning, and tried again later.
+ *
+ * heir, with patient: whoever has it open is a process that was killed, of which something is left;
+ * that is no error, and tried again later as well. */
 int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pid) DL_MUST_CHECK;
 /* What is queued is written first, within 2 s.  NULL is fine.  If the disk does not answer any
  * more, it is left as it is after 3 s, for the end of the process. */

@@ -9,6 +9,7 @@
 #define SEGMENT_MOST (64 * MiB)
 #define PATIENCE (CLOCK_S / 2)
 #define DYING CLOCK_S
+#define DYING_AS_HEIR (CLOCK_S / 5)    /* who waits for it to open has readers waiting */
 #define SEGMENTS 256u                  /* at least, when the store is full */
 #define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
 
@@ -166,9 +167,9 @@ static bool has_owner(const struct disk *d, int *ret_pid)
 
 /* That another process has it is told before anything else.  One that was just killed has it until
  * the kernel is done with it. */
-static int look_for_owner(const struct disk *d, int *ret_pid)
+static int look_for_owner(const struct disk *d, uint64_t patience, int *ret_pid)
 {
-	uint64_t deadline = clock_now() + DYING;
+	uint64_t deadline = clock_now() + patience;
 
 	while (has_owner(d, ret_pid)) {
 		if (clock_now() > deadline)
@@ -186,8 +187,8 @@ int disk_open(const struct disk_options *options, struct disk **ret, int *ret_pi
 	*ret_pid = 0;
 	if (!d)
 		return -ENOMEM;
-	r = look_for_owner(d, ret_pid);
-	if (r == 0)
+	r = look_for_owner(d, options->heir ? DYING_AS_HEIR : DYING, ret_pid);
+	if (r == 0 || options->heir)
 		r = writer_start(d);
 	if (r < 0) {
 		disk_free(d);
