@@ -240,8 +240,7 @@ struct disk_report disk_report(struct disk *d)
 	dl_lock_take(&d->lock);
 	r.file_bytes = space_used(d);
 	space_sums(d, &r.bytes, &r.lengths);
-	for (size_t i = 0; i < d->count; i++)
-		r.records += d->segments[i].records;
+	r.records = space_records(d);
 	dl_lock_drop(&d->lock);
 	disk_leave(d, turn);
 	return r;

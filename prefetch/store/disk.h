@@ -82,7 +82,7 @@ void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t byte
 /* Bytes that there are for samples, each with DISK_OVERHEAD; more than the size, if what is there
  * has shrunk. */
 uint64_t disk_room(struct disk *d);
-#define DISK_OVERHEAD UINT64_C(200)    /* its head, and its part of the index */
+#define DISK_OVERHEAD UINT64_C(328)    /* its head, and its part of the index */
 /* Would this sample be kept?  True as well for what is there already. */
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size);
 /* It is there, in this version (no I/O but the index's). */

@@ -71,7 +71,7 @@ static int open_env(struct index *ix, const char *path, uint64_t most)
 	MDB_txn *txn;
 	int r = mdb_env_create(&ix->env);
 
-	most = ix->most = (most + MiB - 1) / MiB * MiB;
+	ix->most = most;
 	if (r == 0)
 		r = mdb_env_set_mapsize(ix->env, most);
 	if (r == 0)

@@ -21,8 +21,8 @@ struct index_change {
 	bool done;                     /* out */
 };
 
-/* In folder/index, of at most so many bytes.  One that cannot be trusted is replaced by an empty
- * one, whose mark is 0. */
+/* In folder/index, of at most so many bytes, whole MiB.  One that cannot be trusted is replaced by
+ * an empty one, whose mark is 0. */
 int index_open(const char *folder, uint64_t most, struct index **ret) DL_MUST_CHECK;
 void index_close(struct index *ix);    /* NULL is fine */
 bool index_broken(const struct index *ix);     /* it is of no use any more */

@@ -10,6 +10,8 @@
 
 #define QUEUE_MOST (64 * MiB)
 #define BATCH_MOST 256u
+#define INDEX_MOST(size) (((size) / 8 + MiB - 1) / MiB * MiB)
+#define INDEX_ENTRY UINT64_C(224)      /* that a record takes there, of pages that are half full */
 
 struct segment {
 	uint32_t number;
@@ -98,6 +100,7 @@ void space_gain(struct disk *d, struct place at, const struct record *r);
 void space_lose(struct disk *d, struct place at, const struct record *r);
 /* Of live records: what they take, and what their samples have. */
 void space_sums(const struct disk *d, uint64_t *ret_bytes, uint64_t *ret_lengths);
+uint64_t space_records(const struct disk *d);
 uint64_t space_used(struct disk *d);   /* by all files; takes the index's own locks */
 /* The newest may not be chosen. */
 bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);

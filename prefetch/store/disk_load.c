@@ -5,7 +5,6 @@
 #include "prefetch/store/disk_trust.h"
 
 #define BATCH ((size_t)65536)
-#define INDEX_MOST(size) ((size) / 8)
 
 /* No reason not to read what is there; the next open tries again. */
 static bool lacks_room(int error)
@@ -80,16 +79,26 @@ static int by_key(const void *a, const void *b)
 	return (x->place.offset > y->place.offset) - (x->place.offset < y->place.offset);
 }
 
-/* In the order of the keys, so that a page of the index is changed once. */
+/* In the order of the keys, so that a page of the index is changed once; and in steps, so that the
+ * index grows by no more than the writer's own changes let it: pages that a step has replaced are
+ * used again by the next but one. */
 static int apply(struct tail *t)
 {
 	struct disk *d = t->disk;
+	struct mark before = index_mark(d->index);
+	size_t done = 0;
 	int r;
 
 	qsort(t->batch, t->batched, sizeof(*t->batch), by_key);
-	r = index_apply(d->index, t->batch, t->batched, t->mark);
-	if (r == 0)
-		space_applied(d, t->batch, t->batched);
+	do {
+		size_t count = DL_MIN(t->batched - done, d->batch_most);
+		bool last = done + count == t->batched;
+
+		r = index_apply(d->index, t->batch + done, count, last ? t->mark : before);
+		if (r == 0)
+			space_applied(d, t->batch + done, count);
+		done += count;
+	} while (r == 0 && done < t->batched);
 	t->batched = 0;
 	return r;
 }

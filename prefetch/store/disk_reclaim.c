@@ -64,8 +64,13 @@ static int check_free(const struct disk *d, uint64_t bytes)
 
 static bool has_room(struct disk *d, uint64_t bytes)
 {
+	uint64_t index = index_bytes(d->index), anew;
+
 	DL_HOLD(&d->lock);
-	return space_used(d) + reserve(d) + bytes <= d->size && index_room(d->index) >= d->margin;
+	/* It must find room when it is made anew, too. */
+	anew = space_records(d) * INDEX_ENTRY;
+	return space_used(d) + DL_MAX(anew, index) - index + reserve(d) + bytes <= d->size &&
+	       index_room(d->index) >= d->margin && anew + d->margin <= INDEX_MOST(d->size);
 }
 
 /* keep: it has records that are to be moved. */

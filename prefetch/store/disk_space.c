@@ -79,6 +79,15 @@ uint64_t space_used(struct disk *d)
 	return bytes;
 }
 
+uint64_t space_records(const struct disk *d)
+{
+	uint64_t records = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		records += d->segments[i].records;
+	return records;
+}
+
 void space_sums(const struct disk *d, uint64_t *ret_bytes, uint64_t *ret_lengths)
 {
 	*ret_bytes = *ret_lengths = 0;

@@ -173,3 +173,30 @@ Test(disk_space, a_smaller_size_than_before_is_kept_too)
 	open_disk(SMALL);
 	expect_bound();
 }
+
+/* One that is made anew is larger, which may cost no record, neither now nor when it is opened. */
+Test(disk_space, a_full_store_has_room_for_a_new_index, .timeout = 100)
+{
+	uint64_t records, n = 0;
+
+	disk_close(d);
+	open_disk(192 * MiB);
+	while (!d->full) {
+		put(d, SOURCE, n, 1, 1100);
+		if (n++ % 1000 == 0)
+			writer_drain(d);
+	}
+	writer_drain(d);
+	records = disk_report(d).records;
+	cr_assert_gt(records, 65536);
+	disk_close(d);
+	d = NULL;
+	no_index();
+	for (int i = 0; i < 2; i++) {
+		open_disk(192 * MiB);
+		cr_expect_eq(disk_report(d).records, records);
+		expect_bound();
+		disk_close(d);
+		d = NULL;
+	}
+}
