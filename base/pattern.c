@@ -47,7 +47,8 @@ bool pattern_any(const char *patterns, const char *path)
 
 const char *pattern_problem(const char *pattern)
 {
-	const char *stars = strstr(strncmp(pattern, "**/", 3) == 0 ? pattern + 2 : pattern, "**");
+	bool any_depth = pattern[0] == '*' && pattern[1] == '*' && pattern[2] == '/';
+	const char *stars = strstr(any_depth ? pattern + 3 : pattern, "**");
 
 	if (!*pattern)
 		return "a pattern is not empty";

@@ -100,7 +100,7 @@ static uint64_t drop_kept(struct warm *w, sample_id id)
 static void drop_some(struct warm *w, const struct target *t, size_t count)
 {
 	uint64_t bytes[WARM_CHUNK], memory;
-	sample_id ids[WARM_CHUNK];
+	sample_id ids[WARM_CHUNK] = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		ids[i] = t[i].id;
