@@ -286,6 +286,10 @@ const struct command cmd_profile = {
 		"                       (the memory that dlfs takes by default)\n"
 		"  -n, --sample N       files that are decoded and recoded (100)\n"
 		"  -R, --report FILE    write an HTML page with charts and crops as well\n"
-		"  --source-layers L    layers before the source, as source_layers; for tests\n",
+		"  --source-layers L    layers before the source, as source_layers; for tests\n"
+		"\n"
+		"Predictions leave out the start of an epoch (workers, the first batch), and\n"
+		"pushing files into the page cache: a few percent of an epoch in which they come\n"
+		"from the source.  They are for a machine on which nothing else runs.\n",
 	.run = run,
 };

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -130,10 +131,20 @@ static void take_speed(const struct run *run, size_t from, size_t to, struct pro
 	ret->bytes_s = (double)bytes / seconds;
 }
 
+/* Of all threads: those of the source work as well. */
+static double process_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / CLOCK_S;
+}
+
 static int measure_speed(const struct measure *m, unsigned parallel, const sample_id *ids,
 			 size_t count, struct profile_speed *ret)
 {
 	dl_cleanup(dl_freep) struct run *run = calloc(1, sizeof(*run));
+	double began;
 	size_t landed;
 	int r;
 
@@ -143,13 +154,17 @@ static int measure_speed(const struct measure *m, unsigned parallel, const sampl
 	dl_cond_init(&run->changed);
 	for (size_t i = 0; i < count; i++)
 		measure_cool(m, ids[i]);
+	began = process_seconds();
 	landed = fly(m, run, parallel, ids, count);
 	r = run->count ? 0 : run->error ? run->error : -ENODATA;
 	pthread_cond_destroy(&run->changed);
 	dl_lock_fini(&run->lock);
 	if (r < 0)
 		return r;
-	*ret = (struct profile_speed){ .parallel = parallel, .fetches = run->count };
+	*ret = (struct profile_speed){
+		.parallel = parallel, .fetches = run->count,
+		.cpu = (process_seconds() - began) / (double)run->count,
+	};
 	take_latency(run, ret);
 	if (landed > 2 * parallel)
 		take_speed(run, parallel, landed, ret);

@@ -1,12 +1,12 @@
 #include "fs/profile/predict.h"
 
-/* Workers decode side by side; recoding takes what they leave of all cores. */
+/* Workers decode side by side; fetching and recoding take what they leave of all cores. */
 static double prepare_time(const struct predict_case *c, double misses)
 {
 	double work = c->files * (c->decode + c->prepare);
 	double hands = DL_MIN(c->cores, c->workers);
 
-	return DL_MAX(work / hands, (work + misses * c->recode) / c->cores);
+	return DL_MAX(work / hands, (work + misses * (c->recode + c->fetch)) / c->cores);
 }
 
 struct prediction predict(const struct predict_case *c)

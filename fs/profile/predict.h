@@ -16,7 +16,7 @@ struct predict_case {
 	double cache;                  /* bytes that stay from one epoch to the next */
 	double fetch_rate;             /* files/s of the source, many at once */
 	double decode, prepare;        /* seconds of one core a file: decoding; all that follows */
-	double recode;                 /* the same, of a file that comes from the source */
+	double recode, fetch;          /* the same, of a file that comes from the source */
 	double cores, workers;
 	double step_rate;              /* files/s of the training step; 0: any number */
 	bool first;                    /* the epoch in which nothing is in the cache yet */

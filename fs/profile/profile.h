@@ -33,6 +33,7 @@ struct profile_speed {                 /* of the source */
 	uint64_t fetches;
 	double files_s, bytes_s;
 	double median, slow;           /* seconds of a fetch; 99 of 100 are faster than slow */
+	double cpu;                    /* seconds of one core a fetch */
 };
 
 struct profile_image {                 /* one file of the sample, one way */

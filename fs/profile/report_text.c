@@ -3,6 +3,12 @@
 #include "config/units.h"
 #include "fs/profile/report.h"
 
+/* As many at once as dlfs has under way. */
+static double fetch_cpu(const struct profile *p)
+{
+	return p->speed_count ? p->speeds[p->speed_count - 1].cpu : 0;
+}
+
 struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
 				 double larger)
 {
@@ -11,7 +17,8 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 	struct predict_case c = {
 		.files = (double)p->files, .cost = w->size, .cache = r->cache * larger,
 		.fetch_rate = profile_fetch_rate(p), .decode = w->decode, .prepare = r->prepare,
-		.recode = w->recoded ? w->recode : 0, .cores = p->cores * faster,
+		.recode = w->recoded ? w->recode : 0, .fetch = fetch_cpu(p),
+		.cores = p->cores * faster,
 		.workers = r->workers * faster, .step_rate = r->step_rate, .first = first,
 	};
 

@@ -73,6 +73,8 @@ Test(predict, recoding_takes_what_the_workers_leave)
 	expect(c, PREDICT_COMPUTE, 10);        /* two cores decode, two recode */
 	c.recode = 0.006;
 	expect(c, PREDICT_PREPARE, 20);
+	c.recode = 0.005, c.fetch = 0.001;     /* fetching is work as well */
+	expect(c, PREDICT_PREPARE, 20);
 	c.cache = 1e12;                        /* what is kept is not recoded again */
 	expect(c, PREDICT_COMPUTE, 10);
 }
