@@ -88,6 +88,17 @@ bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
 	return begun;
 }
 
+/* The last readers of the epoch before have ended, or are too far behind. */
+static void let_go(struct tracker *t)
+{
+	struct follow *f = t->job_count > 1 ? t->jobs[1] : NULL;
+
+	if (!f || (!follow_finished(f) && !follow_is_left(f, t->jobs[0]->course.reach)))
+		return;
+	follow_free(f);
+	t->job_count--;
+}
+
 /* The oldest first: the next epoch may have been asked for as a whole before this one is over. */
 bool drawn_open(struct tracker *t, const struct seen *s)
 {
@@ -98,10 +109,7 @@ bool drawn_open(struct tracker *t, const struct seen *s)
 		if (!list_index(f->course.list, s->id, &index) || !follow_awaits(f, index, &p))
 			continue;
 		follow_take(f, p, s->pid, s->time);
-		if (i > 0 && follow_finished(f)) {
-			follow_free(f);
-			t->job_count--;
-		}
+		let_go(t);
 		return true;
 	}
 	return false;

@@ -295,6 +295,11 @@ bool follow_finished(const struct follow *f)
 	return f->course.front >= f->course.sequence->length;
 }
 
+bool follow_is_left(const struct follow *f, uint32_t beyond)
+{
+	return beyond + f->course.sequence->length - f->course.front > patience(f);
+}
+
 bool follow_nearly_done(const struct follow *f)
 {
 	return f->course.reach >= f->course.sequence->length / 10 * 9;

@@ -60,6 +60,8 @@ bool follow_refuted(const struct follow *f);
 bool follow_doubtful(const struct follow *f);
 /* Its readers are at work: at least a quarter of what was judged agreed. */
 bool follow_alive(const struct follow *f);
+/* The foremost reader is so far beyond the end that nobody is waited for any more. */
+bool follow_is_left(const struct follow *f, uint32_t beyond);
 bool follow_nearly_done(const struct follow *f);
 bool follow_finished(const struct follow *f);
 /* Nine tenths; another job's opens may have moved its reach, but not this. */

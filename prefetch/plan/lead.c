@@ -24,22 +24,12 @@ void lead_start(struct plan *p)
 	p->target = p->limits.lead ? p->limits.lead : DL_MAX(p->limits.depth * 2, LEAD_FIRST);
 }
 
-/* What lies between a reader and the cursor comes on top of the reservoir. */
-static uint64_t lead_beside(const struct plan *p, uint64_t lead, uint64_t reservoir)
-{
-	uint64_t room = cap(p);
-
-	return DL_MIN(lead, room > reservoir ? room - reservoir : UINT64_C(1));
-}
-
 uint32_t lead_of(const struct plan *p, const struct slot *s)
 {
 	uint64_t share = cap(p) / DL_MAX(p->full_courses, 1u);
 	uint64_t proven = DL_MAX(s->front - s->start, LEAD_UNPROVEN);
 	uint64_t lead = DL_MIN((uint64_t)p->target, share);
 
-	if (s->sequence->pieces)
-		lead = lead_beside(p, lead, s->sequence->pieces->reservoir);
 	if (s->provisional)
 		lead = DL_MIN(lead, LEAD_PROVISIONAL);
 	if (s->sequential)

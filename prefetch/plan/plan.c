@@ -380,7 +380,7 @@ static uint32_t fetches_max(const struct plan *p)
 
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
-			most = DL_MAX(most, 2 * slot_piece(&p->slots[i]));
+			most = DL_MAX(most, 4 * slot_piece(&p->slots[i]));
 	return most;
 }
 

@@ -102,8 +102,8 @@ uint64_t plan_forget(struct plan *p, sample_id id);     /* it shall be dropped; 
 void plan_forget_all(struct plan *p);  /* every LEAD and KEPT sample shall be dropped */
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
- * plan_wake().  Never more than `depth` × 2 fetches are out at once, or two pieces where a
- * source is read in pieces: a reader that waits for a sample of one does not tear it apart then.
+ * plan_wake().  Never more than `depth` × 2 fetches are out at once, or four pieces where a source
+ * is read in pieces: who waits for what is not asked of it yet would have it fetched alone.
  */
 struct plan_step plan_next(struct plan *p, uint64_t now);
 uint64_t plan_wake(const struct plan *p);      /* when to ask again; UINT64_MAX: no need */

@@ -59,6 +59,44 @@ Test(plan_pieces, are_read_whole_and_once, .init = setup)
 	scene_end(&sc);
 }
 
+/* What one of four readers has not read of an epoch stays until it has, while the others are far in
+ * the next; and what was foreseen of that is not fetched again. */
+Test(plan_pieces, stay_for_the_last_readers_of_an_epoch, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(10 * PIECE * SIZE, 0, 2, N), drawn(0, 5 * PIECE));
+	const uint32_t late = N - 3 * PIECE, far = N / 3;
+	struct job old;
+	unsigned count = 0;
+
+	sc.j.course.next = drawn(1, 5 * PIECE);
+	scene_tell(&sc, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		count += run(p, i, NULL, 0);
+		if (i < late || i % 4 != 3)
+			read_one(&sc, i, i);
+	}
+	old = sc.j;
+	old.course.opened = old.opened;
+	sequence_ref(old.course.sequence);
+	old.course.next = NULL;
+	job_roll(&sc.j, drawn(2, 5 * PIECE));
+	for (uint32_t i = 0; i < far; i++) {
+		struct course both[] = { sc.j.course, old.course };
+
+		plan_courses(p, both, 2, N + i);
+		count += run(p, N + i, NULL, 0);
+		cr_assert(plan_held(p, both[0].sequence->at[i]), "%u is not there", i);
+		job_open(&sc.j, i);
+		plan_used(p, both[0].sequence->at[i], N + i);
+	}
+	for (uint32_t i = late; i < N; i++)
+		cr_assert(i % 4 != 3 || plan_held(p, old.course.sequence->at[i]), "%u is gone", i);
+	cr_assert_leq(count, N + far + 10 * PIECE, "%u fetches", count);
+	job_end(&old);
+	scene_end(&sc);
+}
+
 /* What is out of turn: a piece of which some were read already; a jump over much; a smaller limit;
  * a course that ends. */
 Test(plan_pieces, may_be_left_in_the_middle, .init = setup)
