@@ -77,6 +77,8 @@ static int find_targets(struct warm *w)
 	if (r == 0 && w->targets.len)
 		qsort(w->targets.at, w->targets.len / sizeof(struct target),
 		      sizeof(struct target), by_place);
+	DL_HOLD(&w->lock);
+	w->matched = w->targets.len / sizeof(struct target);
 	return r;
 }
 
@@ -213,7 +215,7 @@ static int begin(struct warm *w, enum what what, const char *pattern)
 	w->cancelled = false;
 	w->what = what;
 	w->again = false;
-	w->before = 0;
+	w->before = w->matched = 0;
 	forget_counts(w);
 	w->state = STATE_RUNNING;
 	r = -pthread_create(&w->thread, NULL, run, w);
@@ -287,9 +289,11 @@ int warm_report(struct warm *w, struct buf *ret)
 	return buf_printf(ret, "{\"what\": \"%s\", \"state\": \"%s\", \"where\": \"%s\", "
 			  "\"files\": %ju, \"bytes\": %ju, \"all_files\": %ju, "
 			  "\"all_bytes\": %ju, \"before\": %ju, \"large\": %ju, "
-			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju}",
+			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju, "
+			  "\"matched\": %ju}",
 			  whats[w->what], states[w->state], has_store(w) ? "store" : "memory",
 			  (uintmax_t)w->files, (uintmax_t)w->bytes, (uintmax_t)w->all_files,
 			  (uintmax_t)w->all_bytes, (uintmax_t)w->before, (uintmax_t)w->large,
-			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory);
+			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory,
+			  (uintmax_t)w->matched);
 }

@@ -26,5 +26,6 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *     before    files that were there already
  *     large, left_out, failed  files that are too large to be kept whole; that have no room, or
  *               are never to be kept; that could not be read
- *     memory    bytes that were forgotten in memory (drop) */
+ *     memory    bytes that were forgotten in memory (drop)
+ *     matched   files that match the pattern */
 int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

@@ -22,6 +22,8 @@ int cli_fail(int code, const char *format, ...) DL_PRINTF(2, 3);
 int cli_usage(const struct command *c, const char *format, ...) DL_PRINTF(2, 3);
 /* Runs getopt_long's error case: names the option.  CLI_USAGE. */
 int cli_bad_option(const struct command *c, char **argv);
+/* "1 file", "2 files". */
+static inline const char *cli_plural(double count) { return count == 1 ? "" : "s"; }
 
 /* The FUSE mount at a path that the user named; *ret is absolute and the caller's to free.  0, or
  * an exit code, and the user was told why. */

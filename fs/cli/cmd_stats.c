@@ -42,9 +42,10 @@ static void print_store(const struct view *v)
 {
 	char a[32], b[32];
 
-	printf("store      %s of %s, %.0f files, %.0f fetches from there, %.0f bad records\n",
+	printf("store      %s of %s, %.0f file%s, %.0f fetches from there, %.0f bad records\n",
 	       bytes_of(v, "store_size", a), bytes_of(v, "store_limit", b),
-	       view_number(v, "store_records"), view_number(v, "store_hits"),
+	       view_number(v, "store_records"), cli_plural(view_number(v, "store_records")),
+	       view_number(v, "store_hits"),
 	       view_number(v, "store_bad"));
 }
 
@@ -65,8 +66,9 @@ static void print_images(const struct view *v)
 	double decode = view_number(v, "recoded_source_decode_seconds");
 	char a[32], b[32];
 
-	printf("recoded    %.0f files, %s instead of %s", view_number(v, "recoded"),
-	       bytes_of(v, "recoded_bytes", a), bytes_of(v, "recoded_source_bytes", b));
+	printf("recoded    %.0f file%s, %s instead of %s", view_number(v, "recoded"),
+	       cli_plural(view_number(v, "recoded")), bytes_of(v, "recoded_bytes", a),
+	       bytes_of(v, "recoded_source_bytes", b));
 	if (decode > 0)
 		printf(", decoded in about %.3g s instead of %.3g s of a processor",
 		       view_number(v, "recoded_decode_seconds"), decode);
@@ -87,8 +89,9 @@ static void print_all(const struct view *v, const char *mountpoint)
 	if (view_number(v, "memory_share") < view_number(v, "memory_limit"))
 		snprintf(share, sizeof(share), ", %s while others need it",
 			 bytes_of(v, "memory_share", a));
-	printf("mount      %s, pid %.0f, replaced %.0f times\n", mountpoint, view_number(v, "pid"),
-	       view_number(v, "restarts"));
+	printf("mount      %s, pid %.0f, replaced %.0f time%s\n", mountpoint,
+	       view_number(v, "pid"), view_number(v, "restarts"),
+	       cli_plural(view_number(v, "restarts")));
 	print_order(v);
 	printf("opens      %.0f\n", opens);
 	printf("hits       %.0f (%.2f %%): page cache %.2f %%, memory %.2f %%\n",

@@ -58,7 +58,8 @@ static int verify(const char *folder, bool repair)
 		fputs("\r     \r", stderr);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s cannot be read: %s", folder, strerror(-r));
-	printf("%llu files, %llu damaged%s\n", (unsigned long long)records,
+	printf("%llu file%s, %llu damaged%s\n", (unsigned long long)records,
+	       cli_plural((double)records),
 	       (unsigned long long)bad, bad == 0 ? "" : repair ? " and forgotten" :
 	       "; --repair forgets them, as a mount does when it meets them");
 	return fflush(stdout) == EOF || bad > 0 ? CLI_FAILED : CLI_OK;

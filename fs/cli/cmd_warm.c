@@ -145,21 +145,23 @@ static void show(struct progress *p, const struct view *v)
 static void print_count(const struct view *v, const char *key, const char *text)
 {
 	if (view_number(v, key) > 0)
-		printf("%.0f files %s\n", view_number(v, key), text);
+		printf("%.0f file%s %s\n", view_number(v, key), cli_plural(view_number(v, key)),
+		       text);
 }
 
 static int finish_warm(const struct view *v, const char *mountpoint, uint64_t begun)
 {
 	bool store = strcmp(view_text(v, "where"), "store") == 0;
+	double files = view_number(v, "files");
 	char a[32];
 
-	printf("%.0f files, %s, are in %s (%.0f were already); %.1f s\n", view_number(v, "files"),
-	       units_human_size((uint64_t)view_number(v, "bytes"), a),
-	       store ? "the store" : "memory", view_number(v, "before"),
+	printf("%.0f file%s, %s, %s in %s (%.0f were already); %.1f s\n", files,
+	       cli_plural(files), units_human_size((uint64_t)view_number(v, "bytes"), a),
+	       files == 1 ? "is" : "are", store ? "the store" : "memory", view_number(v, "before"),
 	       (double)(clock_now() - begun) / 1e9);
-	print_count(v, "left_out", store ? "are left out: no room, or never to be stored" :
-		    "are left out: no room");
-	print_count(v, "large", "are left out: too large to be kept whole");
+	print_count(v, "left_out", store ? "left out: no room, or never to be stored" :
+		    "left out: no room");
+	print_count(v, "large", "left out: too large to be kept whole");
 	if (fflush(stdout) == EOF)
 		return CLI_FAILED;
 	if (strcmp(view_text(v, "state"), "stopped") == 0)
@@ -168,8 +170,8 @@ static int finish_warm(const struct view *v, const char *mountpoint, uint64_t be
 		return cli_fail(CLI_FAILED, "%s, or the store, does not allow more now; the log "
 				"says why", mountpoint);
 	if (view_number(v, "failed") > 0)
-		return cli_fail(CLI_FAILED, "%.0f files could not be read",
-				view_number(v, "failed"));
+		return cli_fail(CLI_FAILED, "%.0f file%s could not be read",
+				view_number(v, "failed"), cli_plural(view_number(v, "failed")));
 	return CLI_OK;
 }
 
@@ -177,12 +179,48 @@ static int finish_drop(const struct view *v)
 {
 	char a[32], b[32];
 
-	printf("forgotten: %.0f files, %s, of the store; %s of memory\n", view_number(v, "files"),
+	printf("forgotten: %.0f file%s, %s, of the store; %s of memory\n",
+	       view_number(v, "files"), cli_plural(view_number(v, "files")),
 	       units_human_size((uint64_t)view_number(v, "bytes"), a),
 	       units_human_size((uint64_t)view_number(v, "memory"), b));
 	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
 		return CLI_FAILED;
 	return strcmp(view_text(v, "state"), "stopped") == 0 ? CODE_INTERRUPTED : CLI_OK;
+}
+
+/* What a shell completes, as a pattern: below a folder that is named one way or the other. */
+static const char *below(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+
+	while (len > 1 && folder[len - 1] == '/')
+		len--;
+	return strncmp(path, folder, len) == 0 && (path[len] == '/' || !path[len]) ? path + len :
+		NULL;
+}
+
+/* A slash at the end, "./", and the mount point before it are no part of a pattern. */
+static char *tidy(const char *pattern, const char *given, const char *mountpoint)
+{
+	const char *rest = below(pattern, mountpoint);
+	char *tidied;
+
+	if (!rest && strcmp(given, ".") != 0)
+		rest = below(pattern, given);
+	if (!rest)
+		rest = below(pattern, ".");
+	tidied = strdup(rest ? rest : pattern);
+	for (size_t len = tidied ? strlen(tidied) : 0; len > 0 && tidied[len - 1] == '/'; len--)
+		tidied[len - 1] = '\0';
+	return tidied;
+}
+
+static int finish(const struct command *c, const struct view *v, const char *mountpoint,
+		  const char *pattern, uint64_t begun)
+{
+	if (*pattern && view_number(v, "matched") == 0 && strcmp(view_text(v, "state"), "done") == 0)
+		return cli_fail(CLI_FAILED, "nothing matches \"%s\" below %s", pattern, mountpoint);
+	return c == &cmd_warm ? finish_warm(v, mountpoint, begun) : finish_drop(v);
 }
 
 /* --- Both --------------------------------------------------------------------------------- */
@@ -221,10 +259,9 @@ static const struct option no_options[] = { { NULL, 0, NULL, 0 } };
 
 static int run(const struct command *c, int argc, char **argv)
 {
-	dl_cleanup(dl_freep) char *mountpoint = NULL;
+	dl_cleanup(dl_freep) char *mountpoint = NULL, *pattern = NULL;
 	dl_cleanup(view_freep) struct view *v = NULL;
 	struct progress p = { .terminal = isatty(STDERR_FILENO), .begun = clock_now() };
-	const char *pattern;
 	int r;
 
 	opterr = optind = 0;
@@ -232,19 +269,22 @@ static int run(const struct command *c, int argc, char **argv)
 		return cli_bad_option(c, argv);
 	if (argc - optind < 1 || argc - optind > 2)
 		return cli_usage(c, "one mount point is needed, and at most one pattern");
-	pattern = argc - optind == 2 ? argv[optind + 1] : "";
 	r = cli_find_mount(argv[optind], &mountpoint);
+	if (r != CLI_OK)
+		return r;
+	pattern = tidy(argc - optind == 2 ? argv[optind + 1] : "", argv[optind], mountpoint);
+	if (!pattern)
+		return cli_fail(CLI_FAILED, "out of memory");
 	p.line_at = p.begun + CLOCK_S;
 	catch_interrupts();
-	if (r == CLI_OK)
-		r = tell(c, mountpoint, pattern);
+	r = tell(c, mountpoint, pattern);
 	if (r == CLI_OK)
 		r = watch(c, mountpoint, pattern, &p, &v);
 	if (p.terminal && c == &cmd_warm)
 		fputs("\r\033[K", stderr);
 	if (r != CLI_OK)
 		return r;
-	return c == &cmd_warm ? finish_warm(v, mountpoint, p.begun) : finish_drop(v);
+	return finish(c, v, mountpoint, pattern, p.begun);
 }
 
 static int run_warm(int argc, char **argv) { return run(&cmd_warm, argc, argv); }
@@ -265,8 +305,8 @@ const struct command cmd_warm = {
 		"pattern with what the store would keep anyway; what matches a pattern is kept\n"
 		"before anything else until the mount ends. Without a store it fills memory, up\n"
 		"to the bound (memory). Ctrl-C ends it; what is there by then stays.\n"
-		"\nExit code: 0 all is there that fits; 1 not all could be read or written;\n"
-		"130 Ctrl-C.\n",
+		"\nExit code: 0 all is there that fits; 1 not all could be read or written, or\n"
+		"nothing matches; 130 Ctrl-C.\n",
 	.run = run_warm,
 };
 
@@ -275,6 +315,7 @@ const struct command cmd_drop = {
 	.usage = "MOUNTPOINT [PATTERN]",
 	.summary = "Forget what is kept in the store and in memory, and say how much it was",
 	.help = PATTERN_HELP
-		"\nThe source stays as it is; what is needed again is read again.\n",
+		"\nThe source stays as it is; what is needed again is read again.\n"
+		"Exit code 1: nothing matches.\n",
 	.run = run_drop,
 };

@@ -25,7 +25,7 @@ has '^60 files, .*are in the store (0 were already)'
 [ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
 says "$DLFS" warm "$mnt"
 has '^120 files, .*are in the store (60 were already)'
-has '^1 files are left out: too large'
+has '^1 file left out: too large'
 [ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "fetched $(stat_of bytes_fetched) of $bytes bytes"
 says "$DLFS" warm "$mnt" '*.png'
 has '(60 were already)'
@@ -54,6 +54,23 @@ grep -q 'is no pattern' "$work/.out" || fail "$(cat "$work/.out")"
 expect_fail "$DLFS" warm "$work"
 code=0; "$DLFS" warm 2> /dev/null || code=$?
 [ $code = 2 ] || fail "usage error: code $code"
+for command in warm drop; do
+	for pattern in nosuch nosuch/ ./1.jpg "$mnt/nosuch" /nosuch/1.jpg; do
+		expect_fail "$DLFS" $command "$mnt" "$pattern"
+		grep -q '^dlfs: nothing matches' "$work/.out" || fail "$command $pattern: $(cat "$work/.out")"
+	done
+done
+
+# What a shell completes is a pattern too.
+for pattern in a/ ./a ./a/ "$mnt/a" "$mnt/a/" a//; do
+	says "$DLFS" warm "$mnt" "$pattern"
+	has '^60 files'
+done
+says "$DLFS" warm "$mnt" "$mnt/"
+has '^120 files'
+(cd "$mnt" && says "$DLFS" warm . ./a/1.jpg && has '^1 file,')
+says "$DLFS" drop "$mnt" a/
+says "$DLFS" drop "$mnt" "$mnt/b/"
 umount_dlfs "$mnt"
 
 # Ctrl-C ends it: code 130, and what was read stays. Meanwhile there is no second one.
@@ -77,7 +94,7 @@ rm -r "$store"
 mount_dlfs "$src" "$mnt" "$far,order=none,store.path=$store,store.size=1MiB,store.keep_free=0,keep=b/1*,never=b/1?.png"
 [ "$(grep -c '^keep: \["b/1\*"\]$' "$mnt/.dlfs/config.yaml")" = 1 ] || fail "$(cat "$mnt/.dlfs/config.yaml")"
 says "$DLFS" warm "$mnt"
-has 'are left out: no room, or never to be stored'
+has 'left out: no room, or never to be stored'
 [ "$(state_of b/1.png)" = disk ] || fail "b/1.png is not kept"
 for i in $(seq 10 19); do [ "$(state_of "b/$i.png")" = source ] || fail "b/$i.png is kept"; done
 umount_dlfs "$mnt"
