@@ -117,6 +117,19 @@ static bool take_option(struct request *q, int option, const char *value)
 	}
 }
 
+static const char *allowed(int option)
+{
+	switch (option) {
+	case 'c': return "a size above 0, such as 8GiB";
+	case 'n': return "a whole number from 1 to 100000";
+	case 'p': return "a time, such as 3ms";
+	case 'r': return "numbers above 0 and up to 1, 8 at most, such as 1,0.95";
+	case 's': return "a whole number from 1 to 65535";
+	case 'R': return "the name of a file";
+	default: return "a number above 0";
+	}
+}
+
 static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, 'c' },
 	{ "prepare", required_argument, NULL, 'p' },
@@ -130,17 +143,26 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+static const char *name_of(int option, char text[32])
+{
+	for (const struct option *o = long_options; o->name; o++)
+		if (o->val == option)
+			snprintf(text, 32, "--%s", o->name);
+	return text;
+}
+
 static int take_arguments(struct request *q, int argc, char **argv)
 {
-	int option, index = -1;
+	char name[32];
+	int option;
 
 	opterr = optind = 0;
-	while ((option = getopt_long(argc, argv, "c:n:p:r:R:s:t:w:", long_options, &index)) != -1) {
+	while ((option = getopt_long(argc, argv, "c:n:p:r:R:s:t:w:", long_options, NULL)) != -1) {
 		if (option == '?')
 			return cli_bad_option(&cmd_profile, argv);
 		if (!take_option(q, option, optarg))
-			return cli_usage(&cmd_profile, "\"%s\" cannot be the value of %s", optarg,
-					 argv[optind - 2]);
+			return cli_usage(&cmd_profile, "%s takes %s, not \"%s\"",
+					 name_of(option, name), allowed(option), optarg);
 	}
 	if (argc - optind != 1)
 		return cli_usage(&cmd_profile, "one folder is needed");
@@ -287,6 +309,12 @@ const struct command cmd_profile = {
 		"  -n, --sample N       files that are decoded and recoded (100)\n"
 		"  -R, --report FILE    write an HTML page with charts and crops as well\n"
 		"  --source-layers L    layers before the source, as source_layers; for tests\n"
+		"\n"
+		"A stall is the part of a later epoch in which the training step waits: for\n"
+		"decoding and preparing (CPU), or for the source beyond that (I/O).  Without\n"
+		"--step-rate the step takes no time, so all of an epoch is such waiting.  \"bound\n"
+		"by\" is what takes longest.  \"as is\" are files served unchanged.  PSNR is left\n"
+		"out where images were scaled: it needs pictures of one size.\n"
 		"\n"
 		"Predictions leave out the start of an epoch (workers, the first batch), and\n"
 		"pushing files into the page cache: a few percent of an epoch in which they come\n"

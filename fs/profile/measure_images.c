@@ -166,6 +166,9 @@ static int try_all(struct work *k)
 
 static void sum_up(const struct profile *p, struct profile_way *w)
 {
+	bool scaled = false;           /* such an image has no PSNR, and what the others have is
+					* not that of the sample */
+
 	w->ssim_least = 1;
 	for (unsigned i = 0; i < p->sample; i++) {
 		const struct profile_image *image = &w->images[i];
@@ -178,11 +181,12 @@ static void sum_up(const struct profile *p, struct profile_way *w)
 		w->recoded++;
 		w->ssim += image->ssim;
 		w->psnr += image->psnr;
+		scaled |= image->psnr == 0;
 		w->ssim_least = DL_MIN(w->ssim_least, image->ssim);
 	}
 	if (w->recoded) {
 		w->ssim /= w->recoded;
-		w->psnr /= w->recoded;
+		w->psnr = scaled ? 0 : w->psnr / w->recoded;
 	}
 }
 

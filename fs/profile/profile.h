@@ -39,7 +39,8 @@ struct profile_speed {                 /* of the source */
 struct profile_image {                 /* one file of the sample, one way */
 	enum recode_reason reason;
 	uint64_t size;                 /* of what is served, bytes */
-	double ssim, psnr;             /* against the source, luma; 1 and 0 if it is as it was */
+	double ssim, psnr;             /* against the source, luma; 1 and 0 if it is as it was;
+					* psnr is 0 for what was scaled, too */
 	double decode, recode;         /* seconds of one core */
 };
 
@@ -50,7 +51,8 @@ struct profile_way {                   /* one ratio */
 	struct profile_image *images;  /* profile.sample of them */
 	struct profile_crop crops[PROFILE_SHOWN];
 	double size, decode, recode;   /* means over the sample */
-	double ssim, psnr;             /* means over what was recoded; 0: nothing was */
+	double ssim, psnr;             /* means over what was recoded; 0: nothing was, or (psnr)
+					* some were scaled */
 	double ssim_least;
 	unsigned recoded;
 };

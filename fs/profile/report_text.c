@@ -96,7 +96,7 @@ static int put_prediction(const struct report *r, const char *what, unsigned way
 static int put_predictions(const struct report *r, struct buf *b)
 {
 	static const struct { const char *what; double faster, larger; } others[] = {
-		{ "twice the cores", 2, 1 }, { "four times the cores", 4, 1 },
+		{ "twice cores and workers", 2, 1 }, { "4 x cores and workers", 4, 1 },
 		{ "twice the cache", 1, 2 }, { "four times the cache", 1, 4 },
 	};
 	char cache[32], what[48];
@@ -114,11 +114,8 @@ static int put_predictions(const struct report *r, struct buf *b)
 		snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
 		e = put_prediction(r, what, i, 1, 1, b);
 	}
-	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++) {
-		snprintf(what, sizeof(what), "ratio %.3g, %s", r->profile->ways[0].ratio,
-			 others[i].what);
+	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++)
 		e = put_prediction(r, others[i].what, 0, others[i].faster, others[i].larger, b);
-	}
 	return e;
 }
 

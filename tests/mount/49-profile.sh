@@ -12,7 +12,7 @@ printf 'no image' > "$work/src/class00/<odd>&.txt"
 [ ! -s "$work/err" ] || fail "progress, but not on a terminal: $(cat "$work/err")"
 grep -q '41 files' "$work/out" || fail "not all files: $(cat "$work/out")"
 grep -q '40 of them images' "$work/out" || fail "not all images: $(cat "$work/out")"
-for word in 'at once' 'SSIM' 'Predicted, with 2 workers, a cache of 1.00 MiB' 'ratio 0.95' 'twice the cache'; do
+for word in 'at once' 'SSIM' 'Predicted, with 2 workers, a cache of 1.00 MiB' 'ratio 0.95' 'twice the cache' 'cores and workers'; do
 	grep -q "$word" "$work/out" || fail "no word of $word: $(cat "$work/out")"
 done
 
@@ -33,7 +33,11 @@ mkdir "$work/empty"
 expect_fail "$DLFS" profile "$work/empty"
 grep -q 'no file with content' "$work/.out" || fail "an empty folder: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" --ratios 1,1.5
-grep -q '"1,1.5" cannot be the value of --ratios' "$work/.out" || fail "a ratio over 1: $(cat "$work/.out")"
+grep -q -- '--ratios takes .* up to 1,.*, not "1,1.5"' "$work/.out" || fail "a ratio over 1: $(cat "$work/.out")"
+expect_fail "$DLFS" profile "$work/src" -w 0
+grep -q -- '--workers takes a number above 0, not "0"' "$work/.out" || fail "no workers: $(cat "$work/.out")"
+expect_fail "$DLFS" profile "$work/src" -n 0
+grep -q -- '--sample takes a whole number from 1 to 100000' "$work/.out" || fail "no sample: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" --cache many
 expect_fail "$DLFS" profile "$work/src" --report "$work/no/such/r.html"
 grep -q 'r.html cannot be written' "$work/.out" || fail "a report nowhere: $(cat "$work/.out")"
