@@ -110,8 +110,8 @@ static int set_number(uint64_t *at, const struct param *p, const char *value,
 	assert(r == 0);
 	r = parse_number(p->kind, value, &n);
 	if (r < 0 && r != -ERANGE)
-		return param_refuse(reterr, "%s is %s%s, not \"%.60s\"", p->key,
-				    number_like(p->kind), or_auto, value);
+		return param_refuse(reterr, "%s is %s, from %s to %s%s, not \"%.60s\"", p->key,
+				    number_like(p->kind), p->min, p->max, or_auto, value);
 	if (r == -ERANGE || n < min || n > max)
 		return param_refuse(reterr, "%s is from %s to %s%s, not %.60s", p->key, p->min,
 				    p->max, or_auto, value);
@@ -202,8 +202,12 @@ int param_unknown(const char *key, struct config_error *reterr)
 	size_t least = DL_MAX((size_t)2, strlen(key) / 3) + 1;
 
 	for (size_t i = 0; i < param_count; i++) {
-		size_t n = edits(key, params[i].key);
+		const char *group = params[i].key;
+		size_t len = strlen(key), n = edits(key, group);
 
+		/* "store" is the name of a group. */
+		if (len > 0 && strncmp(group, key, len) == 0 && group[len] == '.')
+			n = 0;
 		if (n < least) {
 			least = n;
 			nearest = params[i].key;
@@ -212,8 +216,8 @@ int param_unknown(const char *key, struct config_error *reterr)
 	if (nearest)
 		return param_refuse(reterr, "there is no setting \"%.60s\"; did you mean %s?", key,
 				    nearest);
-	return param_refuse(reterr, "there is no setting \"%.60s\"; dlfs.yaml(5) lists them all",
-			    key);
+	return param_refuse(reterr, "there is no setting \"%.60s\"; `dlfs mount --help` and "
+			    "dlfs.yaml(5) list them all", key);
 }
 
 int config_new(struct config **ret)

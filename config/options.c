@@ -73,7 +73,8 @@ static int refuse_word(const char *word, struct config_error *reterr)
 		return param_refuse(reterr, "%s needs a value: %s=%s", word, word, p->def);
 	if (param_unknown(word, &unknown) == -EINVAL && strstr(unknown.text, "did you mean"))
 		return param_refuse(reterr, "%s", unknown.text);
-	return param_refuse(reterr, "there is no option \"%.60s\"", word);
+	return param_refuse(reterr, "there is no option \"%.60s\"; `dlfs mount --help` lists them; "
+			    "a comma inside a value is written \\,", word);
 }
 
 static int set_word(struct config *c, char *word, struct config_error *reterr)

@@ -30,7 +30,8 @@ struct warm {
 	pthread_cond_t changed;
 	enum what what;
 	enum state state;
-	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory, matched;
+	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory;
+	uint64_t matched;
 	uint64_t flying, flying_bytes;
 };
 

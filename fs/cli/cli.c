@@ -63,6 +63,17 @@ int cli_bad_option(const struct command *c, char **argv)
 	return cli_usage(c, "option \"%s\" is unknown, or needs a value", word);
 }
 
+static int no_mount(const char *path)
+{
+	dl_cleanup(host_mount_fini) struct host_mount above = { 0 };
+
+	if (host_mount_of(path, &above) == 1 && host_mount_is_dlfs(&above))
+		return cli_fail(CLI_FAILED, "%s lies in a dlfs mount; the mount point is %s", path,
+				above.mountpoint);
+	return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists them",
+			path);
+}
+
 int cli_find_mount(const char *path, char **ret)
 {
 	dl_cleanup(host_mount_fini) struct host_mount m = { 0 };
@@ -76,8 +87,7 @@ int cli_find_mount(const char *path, char **ret)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
 	/* Not host_mount_is_dlfs(): -o subtype= may have given it another name. */
 	if (r == 0 || strncmp(m.type, "fuse", 4) != 0)
-		return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists "
-				"them", real);
+		return no_mount(real);
 	if (m.dead)
 		return cli_fail(CLI_FAILED, "the mount at %s is dead; dlfs umount it, and mount it "
 				"again", real);

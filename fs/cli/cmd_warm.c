@@ -218,7 +218,9 @@ static char *tidy(const char *pattern, const char *given, const char *mountpoint
 static int finish(const struct command *c, const struct view *v, const char *mountpoint,
 		  const char *pattern, uint64_t begun)
 {
-	if (*pattern && view_number(v, "matched") == 0 && strcmp(view_text(v, "state"), "done") == 0)
+	bool done = strcmp(view_text(v, "state"), "done") == 0;
+
+	if (*pattern && done && view_number(v, "matched") == 0)
 		return cli_fail(CLI_FAILED, "nothing matches \"%s\" below %s", pattern, mountpoint);
 	return c == &cmd_warm ? finish_warm(v, mountpoint, begun) : finish_drop(v);
 }

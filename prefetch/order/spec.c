@@ -203,7 +203,9 @@ static int read_words(struct order_spec *s, char *text, unsigned allowed, unsign
 	}
 	for (size_t i = 0; i < DL_COUNT(words); i++)
 		if ((words[i].bit & needed) && !(seen & words[i].bit))
-			return refuse(reterr, "%s= is missing", words[i].name);
+			return refuse(reterr, "%s= is missing, as in %s:seed=7%s",
+				      words[i].name, needed & WORD_WORLD ? "torch-distributed" :
+				      "torch", needed & WORD_WORLD ? ",world=2" : "");
 	return 0;
 }
 

@@ -35,7 +35,10 @@ refuses 'did you mean memory' src mnt -o memoory=8MiB
 refuses 'no option "nonsense"' src mnt -o nonsense
 refuses 'memory is' src mnt -o memory=1
 refuses 'nothing.yaml' src mnt --config nothing.yaml
-refuses 'seed= is missing' src mnt -o order=torch
+refuses 'comma inside a value' src mnt -o 'keep=a,*b*'
+refuses 'did you mean store.path' src mnt -o store=/tmp/x
+refuses 'from 0 to 65535' src mnt -o max_short_side=-1
+refuses 'seed= is missing, as in torch:seed=7' src mnt -o order=torch
 refuses '"shuffle" is no order' src mnt -o order=shuffle
 refuses 'list nolist' src mnt -o order=list:nolist
 refuses 'store.size is a size' src mnt -o store.path=store,store.size=large
@@ -69,6 +72,10 @@ mount_dlfs "$work/src" "$work/mnt" 2> err
 code=0; "$DLFS" mount src mnt 2> err || code=$?
 [ $code != 0 ] && grep -q 'already shows' err || fail "a second mount: $(cat err)"
 [ "$(cat mnt/file)" = 1 ] || fail "the first mount does not serve any more"
+for command in stats refresh order; do
+	expect_fail "$DLFS" $command mnt/sub
+	grep -q "the mount point is $work/mnt\$" .out || fail "$command below a mount: $(cat .out)"
+done
 umount_dlfs mnt
 
 # Several at once: none looks while another is about to mount, and one wins.

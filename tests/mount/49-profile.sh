@@ -12,7 +12,8 @@ printf 'no image' > "$work/src/class00/<odd>&.txt"
 [ ! -s "$work/err" ] || fail "progress, but not on a terminal: $(cat "$work/err")"
 grep -q '41 files' "$work/out" || fail "not all files: $(cat "$work/out")"
 grep -q '40 of them images' "$work/out" || fail "not all images: $(cat "$work/out")"
-for word in 'at once' 'SSIM' 'Predicted, with 2 workers, a cache of 1.00 MiB' 'ratio 0.95' 'twice the cache' 'cores and workers'; do
+for word in 'at once' 'SSIM' \
+	'Predicted, with 2 workers, a cache of 1.00 MiB' 'ratio 0.95' 'twice the cache' 'cores and workers'; do
 	grep -q "$word" "$work/out" || fail "no word of $word: $(cat "$work/out")"
 done
 
