@@ -1,5 +1,6 @@
 #include "fs/command.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ struct commands {
 	int changed;                   /* by the last of them */
 	struct refresh_waiter *waiters;
 	bool following;                /* command_follow() is under way */
-	char error[256];
+	char error[COMMAND_TEXT], refused[COMMAND_TEXT];       /* refused: the order */
 };
 
 static struct commands *commands_of(const struct serve *s)
@@ -95,6 +96,16 @@ void command_note(struct serve *s, const char *spec, int error, const char *why)
 		log_warning("order %s was refused: %s", spec, text);
 	DL_HOLD(&c->lock);
 	snprintf(c->error, sizeof(c->error), "%s", text);
+	snprintf(c->refused, sizeof(c->refused), "%s", error < 0 ? spec : "");
+}
+
+void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT])
+{
+	struct commands *c = commands_of(s);
+
+	DL_HOLD(&c->lock);
+	memcpy(ret_spec, c->refused, COMMAND_TEXT);
+	memcpy(ret_why, c->error, COMMAND_TEXT);
 }
 
 int command_error(struct serve *s, struct buf *ret)
@@ -248,6 +259,16 @@ struct refresh_errand {
 	struct commands *commands;
 };
 
+/* A source that is gone, as one that is not mounted for a while, is no source without files: what
+ * is known of it stays. */
+static int find_source(const struct serve *s)
+{
+	dl_cleanup(dl_closep) int folder = open(s->options->config->source,
+						O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return folder < 0 ? -errno : 0;
+}
+
 static int refresh(struct serve *s)
 {
 	const _Atomic bool *stop = errands_stopping(s->errands);
@@ -255,6 +276,9 @@ static int refresh(struct serve *s)
 
 	if (s->stopping)
 		return -ESHUTDOWN;
+	r = find_source(s);
+	if (r < 0)
+		return r;
 	r = manifest_refresh(s->manifest, REFRESH_THREADS, true, notify_change(s->notify),
 			     stop);
 	if (r < 0)

@@ -10,6 +10,7 @@
 #include "fs/serve.h"
 
 #define COMMAND_NS UINT64_C(1000000000)
+#define COMMAND_TEXT 256
 
 struct commands;
 int commands_start(struct serve *s, struct commands **ret) DL_MUST_CHECK;
@@ -31,6 +32,8 @@ int command_refresh(struct serve *s) DL_MUST_CHECK;
 void command_note(struct serve *s, const char *spec, int error, const char *why);
 /* Why the last order was refused; "" if it was not. */
 int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
+/* The same as text, and which order that was; "" twice if it was not. */
+void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT]);
 
 /* When all refreshes are over that were begun so far, how many folders changed in the last,
  * or its error: 1 and *ret_changed now, or 0 and wake() is called exactly once, on another

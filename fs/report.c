@@ -1,6 +1,7 @@
 #include "fs/report.h"
 
 #include "base/clock.h"
+#include "fs/command.h"
 #include "fs/control.h"
 #include "fs/watch.h"
 
@@ -28,7 +29,9 @@ static void look_served(struct serve *s)
 	stats_set(&to->as_is_unreadable, r.as_it_is[RECODE_UNREADABLE]);
 }
 
-static void look(struct serve *s, struct report *ret)
+struct report_texts { char store[80], asked[COMMAND_TEXT], refused[COMMAND_TEXT]; };
+
+static void look(struct serve *s, struct report_texts *texts, struct report *ret)
 {
 	const struct serve_options *o = s->options;
 
@@ -39,6 +42,11 @@ static void look(struct serve *s, struct report *ret)
 		.pid = (uint64_t)getpid(), .memory = o->memory,
 		.uptime_ns = clock_now() - control_started(s->control),
 	};
+	tier_problem(s, texts->store);
+	command_refused(s, texts->asked, texts->refused);
+	ret->store_problem = texts->store;
+	ret->asked = texts->asked;
+	ret->refused = texts->refused;
 	engine_report(s->engine, &ret->engine);
 	tier_report(s);
 	look_served(s);
@@ -46,16 +54,18 @@ static void look(struct serve *s, struct report *ret)
 
 int report_json(struct serve *s, struct buf *ret)
 {
+	struct report_texts texts;
 	struct report r;
 
-	look(s, &r);
+	look(s, &texts, &r);
 	return report_print_json(&r, ret);
 }
 
 int report_metrics(struct serve *s, struct buf *ret)
 {
+	struct report_texts texts;
 	struct report r;
 
-	look(s, &r);
+	look(s, &texts, &r);
 	return report_print_metrics(&r, ret);
 }

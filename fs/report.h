@@ -8,6 +8,8 @@ struct report {
 	const char *version, *source, *mountpoint, *observe;
 	uint64_t pid, memory, uptime_ns;
 	struct engine_report engine;
+	const char *store_problem;     /* why a store is not used; "": it is, or there is none */
+	const char *asked, *refused;   /* the order that was refused last, and why; "": none was */
 };
 
 int report_print_json(const struct report *r, struct buf *ret) DL_MUST_CHECK;

@@ -97,14 +97,19 @@ static int add_json_row(struct buf *b, const struct report *r, const struct stat
 	return buf_printf(b, "\"%s\": %llu, ", row->name, (unsigned long long)value);
 }
 
-static int add_json_order(struct buf *b, const struct engine_report *e)
+static int add_json_order(struct buf *b, const struct report *report)
 {
+	const struct engine_report *e = &report->engine;
 	int r = buf_printf(b, "\"order\": {");
 
 	if (r == 0)
 		r = add_json_text(b, "spec", e->spec);
 	if (r == 0)
 		r = add_json_text(b, "state", state_name(e->state));
+	if (r == 0)
+		r = add_json_text(b, "asked", report->asked);
+	if (r == 0)
+		r = add_json_text(b, "refused", report->refused);
 	if (r == 0)
 		r = buf_printf(b, "\"epoch\": %llu, \"position\": %llu, \"length\": %llu}",
 			       (unsigned long long)e->epoch, (unsigned long long)e->position,
@@ -125,12 +130,14 @@ int report_print_json(const struct report *r, struct buf *ret)
 	if (e == 0)
 		e = add_json_text(ret, "observe", r->observe);
 	if (e == 0)
+		e = add_json_text(ret, "store_problem", r->store_problem);
+	if (e == 0)
 		e = buf_printf(ret, "\"uptime_seconds\": %.3f, \"memory\": %llu, ",
 			       (double)r->uptime_ns / NS, (unsigned long long)r->memory);
 	for (size_t i = 0; e == 0 && i < stats_row_count; i++)
 		e = add_json_row(ret, r, &stats_rows[i]);
 	if (e == 0)
-		e = add_json_order(ret, &r->engine);
+		e = add_json_order(ret, r);
 	return e < 0 ? e : buf_printf(ret, "}\n");
 }
 

@@ -22,6 +22,7 @@ struct shared {
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
 	char specs[2][SHARED_SPEC_MAX];        /* "" : the configuration's */
 	char error[256];                       /* server: why the start failed, for the parent */
+	char note[256];                        /* server: what is amiss although it started */
 };
 
 int shared_new(struct shared **ret) DL_MUST_CHECK;      /* zeroes; -ENOMEM */

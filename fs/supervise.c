@@ -111,7 +111,11 @@ static bool lose_part(struct supervisor *s, int *ret_status)
 
 static void say_ready(struct supervisor *s)
 {
-	ssize_t n = s->ready_fd < 0 ? 1 : write(s->ready_fd, "", 1);
+	char text[1 + sizeof(s->shared->note)] = "";
+	ssize_t n;
+
+	snprintf(text + 1, sizeof(text) - 1, "%s", s->shared->note);
+	n = s->ready_fd < 0 ? 1 : write(s->ready_fd, text, 1 + strlen(text + 1));
 
 	/* Who asked for the mount gave up before it was there. */
 	if (n < 0)

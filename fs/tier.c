@@ -59,6 +59,16 @@ static int refuse_used(struct serve *s, int pid)
 
 static void on_measured(void *serve);
 
+static void note_problem(struct serve *s)
+{
+	char why[80];
+
+	if (tier_problem(s, why))
+		snprintf(s->options->shared->note, sizeof(s->options->shared->note),
+			 "the store %.120s cannot be used, nothing is kept there: %s",
+			 s->options->config->store_path, why);
+}
+
 int tier_open(struct serve *s)
 {
 	const struct config *c = s->options->config;
@@ -82,6 +92,7 @@ int tier_open(struct serve *s)
 		log_warning("nothing is kept in the store %s: %s", c->store_path, strerror(-r));
 		return 0;
 	}
+	note_problem(s);
 	dl_lock_init(&t->lock);
 	meter_init(&t->meter, on_measured, s);
 	t->queue = o.queue;
@@ -289,6 +300,21 @@ void tier_unpin(struct serve *s)
 }
 
 /* --- Telling ------------------------------------------------------------------------------ */
+
+bool tier_problem(const struct serve *s, char why[80])
+{
+	int error = 0;
+
+	why[0] = '\0';
+	if (s->tier.disk)
+		error = disk_report(s->tier.disk).error;
+	else if (*s->options->config->store_path)
+		error = -EBUSY;
+	if (error < 0)
+		snprintf(why, 80, "%s", error == -ENOTEMPTY ? "it has files, and is no store" :
+			 strerror(-error));
+	return error < 0;
+}
 
 void tier_report(struct serve *s)
 {

@@ -36,5 +36,7 @@ void tier_dataset(struct serve *s);
 int tier_pin(struct serve *s, const char *pattern) DL_MUST_CHECK;
 unsigned tier_choices(struct serve *s); /* changes when something else is to be kept */
 void tier_unpin(struct serve *s);      /* all that tier_pin() was told of */
+/* true: a store was asked for, but is not used now, and why. */
+bool tier_problem(const struct serve *s, char why[80]);
 /* Bring the store's numbers into the stats. */
 void tier_report(struct serve *s);

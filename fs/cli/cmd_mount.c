@@ -1,3 +1,5 @@
+#include <dirent.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "fs/host/host.h"
 #include "fs/supervise.h"
 #include "prefetch/order/order.h"
+#include "prefetch/store/disk_folder.h"
 
 struct request {
 	struct config *config;
@@ -175,6 +178,13 @@ static bool is_inside(const char *path, const char *folder)
 	       (path[len] == '/' || !path[len] || folder[len - 1] == '/');
 }
 
+static bool is_store_or_empty(const char *path)
+{
+	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || disk_folder_check(fd) != -ENOTEMPTY;
+}
+
 static int check_store(struct request *q)
 {
 	const struct config *c = q->config;
@@ -196,6 +206,9 @@ static int check_store(struct request *q)
 	if (is_inside(real, c->source) || is_inside(real, c->mountpoint))
 		return cli_fail(CLI_MOUNT_FAILED, "the store %s lies inside the source or the "
 				"mount point; give a folder elsewhere, on a local disk", real);
+	if (!is_store_or_empty(real))
+		return cli_fail(CLI_MOUNT_FAILED, "%s has files and is no store of dlfs; give an "
+				"empty folder, or one that is not there yet", real);
 	return take_place(q, "store.path", real);
 }
 
@@ -363,12 +376,42 @@ static int run(struct request *q, int ready_fd)
 	return r;
 }
 
+static bool is_empty(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *d = NULL;
+	bool empty;
+
+	while (entries && (d = readdir(entries)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			break;
+	empty = entries && !d;
+	if (entries)
+		closedir(entries);
+	return empty;
+}
+
+/* What is allowed, but hardly meant. */
+static void warn(const struct config *c)
+{
+	uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	there = DL_MIN(there, host_cgroup_limit());
+	if (c->memory > there)
+		cli_fail(CLI_OK, "warning: memory is more than the %llu MiB that there are here; "
+			 "without that setting dlfs takes half of what is free",
+			 (unsigned long long)(there / MiB));
+	if (is_empty(c->source))
+		cli_fail(CLI_OK, "note: the source %s holds no files", c->source);
+}
+
 static int go(struct request *q)
 {
 	const struct config *c = q->config;
 	char text[512], readers[80];
 	int r, ready_fd = -1;
 
+	warn(c);
 	if (q->foreground)
 		return run(q, -1);
 	r = daemon_start(&ready_fd, text);
@@ -381,6 +424,8 @@ static int go(struct request *q)
 	}
 	if (*text)
 		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
+	if (text[1])
+		cli_fail(CLI_OK, "warning: %s", text + 1);
 	if (q->verbose)
 		printf("dlfs: %s is shown at %s to %s\n", c->source, c->mountpoint,
 		       readers_of(c, readers));

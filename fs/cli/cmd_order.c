@@ -79,11 +79,14 @@ static int show(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *v = NULL;
 	int r = view_read(mountpoint, &v);
+	bool none;
 
 	if (r != CLI_OK)
 		return r;
-	printf("%s %s epoch=%.0f position=%.0f\n", view_text(v, "order.spec"),
-	       view_text(v, "order.state"), view_number(v, "order.epoch"),
+	none = !*view_text(v, "order.spec") && *view_text(v, "order.asked");
+	printf("%s %s epoch=%.0f position=%.0f\n",
+	       view_text(v, none ? "order.asked" : "order.spec"),
+	       none ? "refused" : view_text(v, "order.state"), view_number(v, "order.epoch"),
 	       view_number(v, "order.position"));
 	show_reasons(mountpoint);
 	return CLI_OK;

@@ -25,7 +25,13 @@ static void print_order(const struct view *v)
 
 	if (length == 0)
 		length = view_number(v, "samples");
-	printf("order      %s, %s\n", view_text(v, "order.spec"), state);
+	if (!*view_text(v, "order.spec") && *view_text(v, "order.asked"))
+		printf("order      %s, refused: %s\n", view_text(v, "order.asked"),
+		       view_text(v, "order.refused"));
+	else if (strcmp(view_text(v, "order.spec"), state) == 0)
+		printf("order      %s\n", state);
+	else
+		printf("order      %s, %s\n", view_text(v, "order.spec"), state);
 	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
 		printf("epoch      %.0f, %.0f of %.0f samples (%.1f %%)\n",
 		       view_number(v, "order.epoch"), position, length, percent(position, length));
@@ -35,13 +41,17 @@ static void print_order(const struct view *v)
 
 static bool has_store(const struct view *v)
 {
-	return view_number(v, "store_limit") > 0;
+	return view_number(v, "store_limit") > 0 || *view_text(v, "store_problem");
 }
 
 static void print_store(const struct view *v)
 {
 	char a[32], b[32];
 
+	if (*view_text(v, "store_problem")) {
+		printf("store      not in use: %s\n", view_text(v, "store_problem"));
+		return;
+	}
 	printf("store      %s of %s, %.0f file%s, %.0f fetches from there, %.0f bad records\n",
 	       bytes_of(v, "store_size", a), bytes_of(v, "store_limit", b),
 	       view_number(v, "store_records"), cli_plural(view_number(v, "store_records")),
@@ -84,7 +94,7 @@ static int lines_of(const struct view *v)
 static void print_all(const struct view *v, const char *mountpoint)
 {
 	double opens = view_number(v, "opens");
-	char a[32], b[32], share[64] = "";
+	char a[32], b[32], share[64] = "", dropped[64] = "";
 
 	if (view_number(v, "memory_share") < view_number(v, "memory_limit"))
 		snprintf(share, sizeof(share), ", %s while others need it",
@@ -104,8 +114,11 @@ static void print_all(const struct view *v, const char *mountpoint)
 	       percent(view_number(v, "mispredicted"), opens));
 	printf("lead       %.0f samples ready, %.0f aimed at\n", view_number(v, "lead"),
 	       view_number(v, "lead_target"));
-	printf("memory     %s of %s%s\n", bytes_of(v, "memory_bytes", a),
-	       bytes_of(v, "memory_limit", b), share);
+	if (view_number(v, "pressure") > 0)
+		snprintf(dropped, sizeof(dropped), ", the kernel dropped %.0f sample%s",
+			 view_number(v, "pressure"), cli_plural(view_number(v, "pressure")));
+	printf("memory     %s of %s%s%s\n", bytes_of(v, "memory_bytes", a),
+	       bytes_of(v, "memory_limit", b), share, dropped);
 	printf("fetched    %s in %.0f fetches, %.0f failed\n",
 	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
 	       view_number(v, "fetch_errors"));

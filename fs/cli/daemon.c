@@ -22,12 +22,14 @@ static int become_daemon(int ready)
 	return 0;
 }
 
-/* To the end of the pipe: a 0 byte means that all is well, words that it is not. */
+/* To the end of the pipe: a 0 byte means that all is well, with a note after it or none; words that
+ * it is not. */
 static void hear_out(int fd, char reterr[512])
 {
-	ssize_t n = file_fill(fd, reterr, 511);
+	ssize_t n = file_fill(fd, reterr, 510);
 
 	reterr[DL_MAX(n, 0)] = '\0';
+	reterr[DL_MAX(n, 0) + 1] = '\0';
 	if (n <= 0)
 		snprintf(reterr, 512, "the process in the background ended without a word");
 }

@@ -230,7 +230,7 @@ struct disk_report disk_report(struct disk *d)
 	struct disk_report r = {
 		.hits = d->hits, .misses = d->misses, .bad = d->bad,
 		.written = d->written, .dropped = d->dropped,
-		.suspended = writer_suspended(d),
+		.suspended = writer_suspended(d), .error = d->error,
 	};
 	unsigned turn;
 

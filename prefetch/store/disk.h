@@ -39,7 +39,8 @@ struct disk;
 #define DISK_RAW (-1)
 
 struct disk_options {
-	const char *folder;            /* absolute; made (0700) if it is not there */
+	const char *folder;            /* absolute; made (0700) if it is not there, and refused
+					* (-ENOTEMPTY) if it has files but is no store */
 	uint64_t size;                 /* bytes, the most that its files may have */
 	uint64_t keep_free;            /* bytes of the file system that stay free */
 	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
@@ -108,6 +109,7 @@ struct disk_report {
 	uint64_t hits, misses, bad, written, dropped;  /* since open */
 	bool online;                   /* it is open; else all but the counts is 0 */
 	bool suspended;                /* a fault: nothing is written now */
+	int error;                     /* the last fault, until something is written; or 0 */
 };
 struct disk_report disk_report(struct disk *d);
 

@@ -23,7 +23,9 @@ void fault_open(struct disk *d, int error)
 {
 	if (d->patient && !d->writer.faulty)
 		log_warning("nothing is kept in the store %s for now, it cannot be used: %s",
-			    d->path, strerror(-error));
+			    d->path, error == -ENOTEMPTY ? "it has files, and is no store" :
+			    strerror(-error));
+	atomic_store(&d->error, error);
 	pause_writing(d);
 }
 
@@ -39,6 +41,7 @@ void fault_seen(struct disk *d, int error)
 	if (!w->faulty)
 		log_warning("%s: cannot be written, samples are not kept for now: %s", d->path,
 			    strerror(-error));
+	atomic_store(&d->error, error);
 	pause_writing(d);
 }
 
@@ -50,6 +53,7 @@ void fault_over(struct disk *d)
 		return;
 	log_info("%s: can be written again", d->path);
 	w->faulty = false;
+	atomic_store(&d->error, 0);
 	w->pause = PAUSE_FIRST;
 	atomic_store(&d->suspended_until, 0);
 }

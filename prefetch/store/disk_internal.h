@@ -63,6 +63,7 @@ struct disk {
 	bool recount;                  /* `unwanted` is by an older rule */
 	_Atomic bool full;             /* and nothing can be taken back */
 	_Atomic uint64_t suspended_until;
+	_Atomic int error;             /* for which it is, or 0 */
 	_Atomic uint64_t hits, misses, bad, written, dropped;
 
 	struct writer {                /* the writer thread's own */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "prefetch/store/disk_folder.h"
 #include "prefetch/store/disk_writer.h"
 
 #define SEGMENT_MOST (64 * MiB)
@@ -12,16 +13,6 @@
 #define DYING_AS_HEIR (CLOCK_S / 5)    /* who waits for it to open has readers waiting */
 #define SEGMENTS 256u                  /* at least, when the store is full */
 #define INDEX_PAGES (32 * KiB)         /* that a change in the index may add, at most */
-
-static int open_folder(const char *path)
-{
-	int fd;
-
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
 
 static int owner_of(int fd)
 {
@@ -77,7 +68,7 @@ static void let_go(struct disk *d)
 
 int disk_come(struct disk *d, int *ret_pid)
 {
-	int r = d->folder = open_folder(d->path);
+	int r = d->folder = disk_folder_open(d->path);
 
 	if (r >= 0)
 		r = d->lock_file = take_lock(d->folder, ret_pid);
@@ -160,7 +151,8 @@ static struct disk *disk_new(const struct disk_options *o)
 static bool has_owner(const struct disk *d, int *ret_pid)
 {
 	dl_cleanup(dl_closep) int folder = open(d->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dl_cleanup(dl_closep) int lock = folder < 0 ? -1 : take_lock(folder, ret_pid);
+	dl_cleanup(dl_closep) int lock = folder < 0 || disk_folder_check(folder) < 0 ? -1 :
+		take_lock(folder, ret_pid);
 
 	return lock == -EWOULDBLOCK;
 }

@@ -288,8 +288,10 @@ static void come(struct disk *d)
 
 	if (r < 0 && !d->closing)
 		fault_open(d, r);
-	if (r == 0)
+	if (r == 0) {
 		atomic_store(&d->suspended_until, 0);
+		atomic_store(&d->error, 0);
+	}
 	DL_HOLD(&d->lock);
 	if (d->opened == -EINPROGRESS)
 		d->opened = r;

@@ -4,6 +4,7 @@
 
 src=$work/src mnt=$work/mnt store=$work/store
 mkdir -p "$src/a" "$mnt" "$work/mnt2" "$work/src2"
+echo 1 > "$work/src2/file"
 for i in $(seq 120); do head -c $((20000 + i * 331)) /dev/urandom > "$src/a/$i.jpg"; done
 bytes=$(cat "$src"/a/* | wc -c)
 far=slow:latency=2ms

@@ -51,6 +51,7 @@ refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
 refuses '"--wrong"' src mnt --wrong
 refuses '"-x"' -f -x src mnt
+refuses 'has files and is no store' src mnt -o store.path=full
 echo 'memory: 1' > bad.yaml
 refuses '^dlfs: bad.yaml:1:9: memory is' src mnt -c bad.yaml
 

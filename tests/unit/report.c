@@ -19,7 +19,8 @@ static struct report example(struct stats *stats)
 	stats_set(&stats->lead, 7);
 	return (struct report){
 		.stats = stats, .version = "1.2", .source = odd_path, .mountpoint = "/mnt/x",
-		.observe = "inotify", .pid = 42, .memory = 8 * MiB, .uptime_ns = 1500000000,
+		.observe = "inotify", .store_problem = "", .asked = "", .refused = "",
+		.pid = 42, .memory = 8 * MiB, .uptime_ns = 1500000000,
 		.engine = { .spec = "torch:seed=7", .state = TRACKER_BELIEVED, .epoch = 3,
 			    .position = 10, .length = 100 },
 	};

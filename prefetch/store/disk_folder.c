@@ -1,0 +1,71 @@
+/* Whose folder it is: nothing is written among somebody's files. */
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "prefetch/store/disk_folder.h"
+
+static bool is_segment(const char *name)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return digits == 8 && strcmp(name + digits, ".seg") == 0;
+}
+
+/* What every new file system has is nobody's. */
+static bool is_nobodys(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		strcmp(name, "lost+found") == 0;
+}
+
+/* "lock" alone is a store that was killed as it began. */
+static int judge(int folder, DIR *entries)
+{
+	bool foreign = false;
+	const struct dirent *d;
+
+	if (faccessat(folder, "index/data.mdb", F_OK, 0) == 0)
+		return 0;
+	while ((d = readdir(entries)) != NULL) {
+		if (is_segment(d->d_name))
+			return 0;
+		foreign |= !is_nobodys(d->d_name) && strcmp(d->d_name, "lock") != 0 &&
+			strcmp(d->d_name, "index") != 0;
+	}
+	return foreign ? -ENOTEMPTY : 0;
+}
+
+int disk_folder_check(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	int r;
+
+	if (!entries) {
+		r = -errno;
+		dl_closep(&fd);
+		return r;
+	}
+	r = judge(folder, entries);
+	closedir(entries);
+	return r;
+}
+
+int disk_folder_open(const char *path)
+{
+	int fd, r;
+
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = disk_folder_check(fd);
+	if (r == 0)
+		return fd;
+	close(fd);
+	return r;
+}

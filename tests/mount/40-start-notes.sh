@@ -1,0 +1,57 @@
+#!/bin/bash
+# What is amiss although the mount works: a line at the mount, lines of stats, the result of a refresh.
+. "$(dirname "$0")/common.sh"
+
+cd "$work"
+mkdir src empty mnt
+echo 1 > src/file
+# notes WORDS SOURCE OPTIONS: mounts, and says this
+notes() {
+	local options=${3:-order=auto}
+	"$DLFS" mount "$2" mnt -o "$options" 2> err || fail "$2 $options: $(cat err)"
+	remember "$work/mnt"
+	grep -q -- "$1" err && [ "$(wc -l < err)" = 1 ] || fail "$2 $options: $(cat err)"
+}
+
+notes 'the source .* holds no files' empty
+umount_dlfs mnt
+notes 'memory is more than the [0-9]* MiB' src memory=1TiB
+umount_dlfs mnt
+
+# A folder that nobody can make.
+notes 'store /proc/x cannot be used, nothing is kept there: No such file' src store.path=/proc/x
+"$DLFS" stats mnt | grep -q '^store      not in use: No such file' || fail "$("$DLFS" stats mnt)"
+umount_dlfs mnt
+mkdir store
+mount_dlfs src mnt store.path=store 2> err
+[ ! -s err ] || fail "a store that works: $(cat err)"
+"$DLFS" stats mnt | grep -q '^store      .* of ' || fail "$("$DLFS" stats mnt)"
+umount_dlfs mnt
+[ "$(stat -c %a store)" = 755 ] || fail "somebody's folder has another mode now"
+mount_dlfs src mnt store.path=made
+umount_dlfs mnt
+[ "$(stat -c %a made)" = 700 ] || fail "the folder that was made can be read by others"
+# It is a store: it is taken again.
+mount_dlfs src mnt store.path=made
+umount_dlfs mnt
+
+# A source that is gone is not an empty one.
+mount_dlfs src mnt
+"$DLFS" refresh mnt
+mv src away
+expect_fail "$DLFS" refresh mnt
+grep -q 'what is known of the source stays: No such file' .out || fail "$(cat .out)"
+[ -e mnt/file ] || fail "what was known is gone"
+mv away src
+"$DLFS" refresh mnt
+umount_dlfs mnt
+
+# An order that is refused has a name, and a reason.
+printf '0\n7\n' > list
+mount_dlfs src mnt "order=list:$work/list"
+refused() { "$DLFS" stats mnt | grep -q "^order      list:$work/list, refused: .*line 2"; }
+wait_for 30 refused || fail "$("$DLFS" stats mnt)"
+"$DLFS" order mnt | grep -q "^list:$work/list refused" || fail "$("$DLFS" order mnt)"
+"$DLFS" order mnt none
+"$DLFS" stats mnt | grep -qx 'order      none' || fail "$("$DLFS" stats mnt)"
+umount_dlfs mnt
