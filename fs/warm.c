@@ -8,6 +8,7 @@
 
 #define TURN (10 * CLOCK_MS)
 #define ROUNDS 4
+#define SETTLE_MOST (2 * CLOCK_S)
 
 bool warm_ended(const struct warm *w)
 {
@@ -99,6 +100,25 @@ static uint64_t drop_kept(struct warm *w, sample_id id)
 	return disk_drop(w->serve->tier.disk, &key);
 }
 
+static void drop_waiting(struct warm *w, const struct target *t, size_t count)
+{
+	struct disk_key keys[WARM_CHUNK];
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++)
+		known += kept_key(w->serve->manifest, t[i].id, &keys[known]) == 0;
+	qsort(keys, known, sizeof(*keys), disk_key_order);
+	disk_drop_waiting(w->serve->tier.disk, keys, known);
+}
+
+/* What is to be written would be there again; what is being written is waited for. */
+static void drop_all_waiting(struct warm *w, const struct target *t, size_t count)
+{
+	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
+		drop_waiting(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
+	disk_settle(w->serve->tier.disk, clock_now() + SETTLE_MOST);
+}
+
 static void drop_some(struct warm *w, const struct target *t, size_t count)
 {
 	uint64_t bytes[WARM_CHUNK], memory;
@@ -122,8 +142,10 @@ static enum state drop_all(struct warm *w)
 	size_t count;
 	const struct target *t = warm_targets(w, &count);
 
-	if (has_store(w))
+	if (has_store(w)) {
 		tier_unpin(w->serve);
+		drop_all_waiting(w, t, count);
+	}
 	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
 		drop_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
 	if (has_store(w))

@@ -100,6 +100,11 @@ bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
 /* Forget it, all its parts.  Their bytes, 0 if there was nothing. */
 uint64_t disk_drop(struct disk *d, const struct disk_key *key);
+/* Forget what of these (sorted by disk_key_order()) is still to be written. */
+void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count);
+int disk_key_order(const void *a, const void *b);      /* by hash, for qsort() */
+/* Until what was to be written is written and in the index; true, or the time is over. */
+bool disk_settle(struct disk *d, uint64_t deadline);
 void disk_trim(struct disk *d);        /* delete soon what segments have no live record any more */
 
 struct disk_report {

@@ -1,5 +1,6 @@
 #include "prefetch/store/disk_writer.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
@@ -192,6 +193,40 @@ bool writer_put(struct disk *d, struct queued *q)
 	d->last = &q->next;
 	d->queued_bytes += record_bytes(&q->record);
 	pthread_cond_signal(&d->wake);
+	return true;
+}
+
+int disk_key_order(const void *a, const void *b)
+{
+	const struct disk_key *x = a, *y = b;
+
+	return memcmp(x->hash, y->hash, sizeof(x->hash));
+}
+
+void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count)
+{
+	struct queued *q, **at = &d->first;
+
+	DL_HOLD(&d->lock);
+	while ((q = *at) != NULL) {
+		if (!bsearch(&q->record.key, keys, count, sizeof(*keys), disk_key_order)) {
+			at = &q->next;
+			continue;
+		}
+		*at = q->next;
+		d->queued_bytes -= record_bytes(&q->record);
+		atomic_fetch_add(&d->dropped, 1);
+		free(q);
+	}
+	d->last = at;
+}
+
+bool disk_settle(struct disk *d, uint64_t deadline)
+{
+	DL_HOLD(&d->lock);
+	while (d->first || !d->idle)
+		if (!dl_cond_wait_until(&d->idled, &d->lock, deadline))
+			return false;
 	return true;
 }
 

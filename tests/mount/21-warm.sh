@@ -73,6 +73,18 @@ says "$DLFS" drop "$mnt" a/
 says "$DLFS" drop "$mnt" "$mnt/b/"
 umount_dlfs "$mnt"
 
+# What waits to be written is forgotten, too.
+mkdir "$work/wide"
+for i in $(seq 300); do head -c 45000 /dev/urandom | base64 > "$work/wide/$i.csv"; done
+sleep 2.1
+mount_dlfs "$work/wide" "$mnt" "order=none,store.path=$store,store.size=64MiB,store.keep_free=0,store.zstd=12"
+cat "$mnt"/* > /dev/null
+says "$DLFS" drop "$mnt"
+sleep 1
+[ "$(stat_of store_records)" = 0 ] || fail "$(stat_of store_records) files are there again"
+umount_dlfs "$mnt"
+rm -r "$store"
+
 # Ctrl-C ends it: code 130, and what was read stays. Meanwhile there is no second one.
 slow=source_layers=slow:latency=200ms\\,parallel=1,order=none,store.path=$store,store.size=64MiB,store.keep_free=0
 mount_dlfs "$src" "$mnt" "$slow"
