@@ -1,6 +1,8 @@
 /* What others see of the tracker. */
 #include "prefetch/order/tracker_internal.h"
 
+#define UNFIT 64                        /* opens without a job, and something is wrong */
+
 size_t tracker_courses(const struct tracker *t, const struct course **ret)
 {
 	struct course *to = ((struct tracker *)t)->courses;
@@ -84,6 +86,8 @@ int tracker_describe(const struct tracker *t, struct buf *ret)
 		if (r == 0)
 			r = describe_streams(f, ret);
 	}
+	if (r == 0 && t->first_count > 0 && t->job_count == 0 && t->opens >= UNFIT)
+		r = buf_printf(ret, "the last opens fit none of these:\n");
 	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
 		r = buf_printf(ret, "perhaps: ");
 		if (r == 0)

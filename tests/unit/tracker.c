@@ -457,9 +457,15 @@ Test(tracker, describes_itself)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	dl_cleanup(sequence_unrefp) struct sequence *wrong = torch_sequence(1000, 99, 0);
 	struct stage s;
 
 	stage_open(&s, "torch:seed=7", 1000, NULL);
+	read_all(&s, wrong, 0, 200, 2, 40);
+	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
+	cr_assert_eq(buf_append(&text, "", 1), 0);
+	cr_assert_not_null(strstr((char *)text.at, "fit none of these"), "%s", text.at);
+	buf_free(&text);
 	read_all(&s, q, 0, 500, 2, 50);
 	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
 	cr_assert_eq(buf_append(&text, "", 1), 0);
