@@ -1,7 +1,8 @@
 /* bench-recode RATIO FOLDER < LIST: recode each file of the list; the result goes to FOLDER, under
  * the number of its line.  Prints a line a file: reason, bytes before and after, SSIM, quality, and
- * processor-seconds, the least of three: to recode, and for comparison to decode to pixels, to
- * encode these at quality 75, and the same with optimised Huffman tables; and the reason in words.
+ * processor-seconds, the least of three: to recode, and of a JPEG for comparison to decode to
+ * pixels, to encode these at quality 75, and the same with optimised Huffman tables; and the reason
+ * in words.
  */
 #include <stdio.h>
 #include <string.h>
@@ -174,10 +175,10 @@ int main(int argc, char **argv)
 		line[strcspn(line, "\n")] = 0;
 		load(line, &b);
 		reason = recode_often(&want, &b, &r, &seconds);
-		if (reason == RECODE_DONE) {
+		if (reason == RECODE_DONE && b.at[0] == 0xff)  /* a JPEG */
 			compare(&b, others);
+		if (reason == RECODE_DONE)
 			save(argv[2], number, &r);
-		}
 		printf("%d %zu %zu %.5f %u %.6f %.6f %.6f %.6f %s\n", reason, b.len, r.size, r.ssim,
 		       r.quality, seconds, others[0], others[1], others[2],
 		       recode_reason_name(reason));
