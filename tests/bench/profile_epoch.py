@@ -14,8 +14,8 @@ SLOW = "slow:latency=10ms,parallel=64,bandwidth=25MB/s"
 WAYS = {                               # layers of the source, files/s of the step, epochs, quality_ratio
     "slow source": (SLOW, 5000, 1, 1),
     "slow step": ("", 400, 2, 1),
-    "slow processor": ("", 100000, 5, 1),
-    "slow processor, ratio 0.9": ("", 100000, 5, 0.9),
+    "slow processor": ("", 100000, 3, 1),
+    "slow processor, ratio 0.9": ("", 100000, 3, 0.9),
 }
 
 
@@ -77,7 +77,7 @@ def profile_epoch(bench):
         bench.miss("profile", "all", "no python with torch and torchvision here")
         return
     source = bench.path("photos")
-    make_photos(bench, source, 60 if bench.short else 2000)
+    make_photos(bench, source, 60 if bench.short else 6000)
     # What the rest of the loader takes is the user's to know: here, all less the decoding.
     all_of_it = real(python, source, 100000, 2)[0]
     prepare = max(all_of_it - predicted(bench, source, "", 100000, 1e-6)[2], 1e-6)
