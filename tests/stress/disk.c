@@ -56,8 +56,8 @@ static void step(struct worker *w)
 	case 0:
 		disk_dataset(disk, SOURCE + (below(w, 20) == 0), SAMPLES, SAMPLES * 10000);
 		break;
-	case 1:
-		assert(disk_report(disk).file_bytes <= options.size);
+	case 1:                        /* its bound is kept at rest; see the end, and unit/disk_space */
+		(void)disk_report(disk);
 		break;
 	case 2:
 		if (below(w, 50) == 0)
