@@ -56,7 +56,7 @@ static void step(struct worker *w)
 	case 0:
 		disk_dataset(disk, SOURCE + (below(w, 20) == 0), SAMPLES, SAMPLES * 10000);
 		break;
-	case 1:                        /* its bound is kept at rest; see the end, and unit/disk_space */
+	case 1:                        /* its bound is kept at rest: look_at_all() */
 		(void)disk_report(disk);
 		break;
 	case 2:
