@@ -24,6 +24,7 @@ for observe in fanotify inotify open; do
 		fail "$observe: $(jq .opens "$mnt/.dlfs/stats.json") opens were seen"
 	wait_for 30 sh -c "jq -e '.hits + .late == .opens' $mnt/.dlfs/stats.json" > /dev/null || fail "sums"
 	jq -c '{opens, hits, hits_page_cache, hits_memory, late}' "$mnt/.dlfs/stats.json"
-	[ "$(jq .hits "$mnt/.dlfs/stats.json")" -ge 297 ] || fail "$observe: too few hits"
+	# All of them, but for pages that the kernel takes back on a machine with other work.
+	[ "$(jq .hits "$mnt/.dlfs/stats.json")" -ge 285 ] || fail "$observe: too few hits"
 	umount_dlfs "$mnt"
 done
