@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "prefetch/engine_internal.h"
 
@@ -64,26 +65,10 @@ void learn_foretold(void *engine, const struct forecast *f)
 
 static int write_file(const char *path, const struct lessons *l)
 {
-	dl_cleanup(buf_free) struct buf text = BUF_EMPTY, temporary = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = -1;
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	int r = lessons_print(l, &text);
 
-	if (r == 0)
-		r = buf_printf(&temporary, "%s.%d", path, (int)getpid());
-	if (r == 0)
-		r = buf_append(&temporary, "", 1);
-	if (r < 0)
-		return r;
-	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text.at, text.len) != (ssize_t)text.len ||
-	    rename((char *)temporary.at, path) < 0) {
-		r = errno ? -errno : -ENOSPC;
-		unlink((char *)temporary.at);
-	}
-	return r;
+	return r < 0 ? r : file_replace(path, (struct bytes){ text.at, text.len });
 }
 
 void learn_save(void *engine, const struct lessons *l)
