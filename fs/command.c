@@ -248,8 +248,7 @@ int command_epoch(struct serve *s, const char *number)
 	epoch = strtoull(number, &end, 10);
 	if (errno || *end || epoch > ORDER_EPOCHS_MAX)
 		return -EINVAL;
-	engine_epoch(s->engine, epoch);
-	return 0;
+	return engine_epoch(s->engine, epoch);
 }
 
 /* --- Refresh --------------------------------------------------------------------------- */

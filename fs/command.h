@@ -23,7 +23,7 @@ void commands_stop(struct commands *c);        /* waiters are woken with -ESHUTD
 int command_order(struct serve *s, const char *spec) DL_MUST_CHECK;
 /* Follow it soon; nobody waits.  Of several at the same time only one is taken. */
 void command_follow(struct serve *s, const char *spec);
-/* The next open belongs to this epoch: a decimal number.  -EINVAL */
+/* The next open belongs to this epoch: a decimal number.  -EINVAL, -ETIMEDOUT */
 int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
 /* Begin to look for changes of the source. */
 int command_refresh(struct serve *s) DL_MUST_CHECK;

@@ -159,9 +159,11 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 {
 	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
 	struct control *c = s->control;
-	uint64_t turn = files[i].dear ? engine_order_turn(s->engine) : 0;
-	int r;
+	uint64_t turn = 0;
+	int r = files[i].dear ? engine_order_turn(s->engine, &turn) : 0;
 
+	if (r < 0)
+		return r;
 	if (files[i].dear) {
 		DL_HOLD(&c->lock);
 		if (c->texts[i][0].serial && c->texts[i][0].turn == turn) {

@@ -31,7 +31,7 @@ static void look_served(struct serve *s)
 
 struct report_texts { char store[80], asked[COMMAND_TEXT], refused[COMMAND_TEXT]; };
 
-static void look(struct serve *s, struct report_texts *texts, struct report *ret)
+static int look(struct serve *s, struct report_texts *texts, struct report *ret)
 {
 	const struct serve_options *o = s->options;
 
@@ -47,25 +47,25 @@ static void look(struct serve *s, struct report_texts *texts, struct report *ret
 	ret->store_problem = texts->store;
 	ret->asked = texts->asked;
 	ret->refused = texts->refused;
-	engine_report(s->engine, &ret->engine);
 	tier_report(s);
 	look_served(s);
+	return engine_report(s->engine, &ret->engine);
 }
 
 int report_json(struct serve *s, struct buf *ret)
 {
 	struct report_texts texts;
 	struct report r;
+	int error = look(s, &texts, &r);
 
-	look(s, &texts, &r);
-	return report_print_json(&r, ret);
+	return error < 0 ? error : report_print_json(&r, ret);
 }
 
 int report_metrics(struct serve *s, struct buf *ret)
 {
 	struct report_texts texts;
 	struct report r;
+	int error = look(s, &texts, &r);
 
-	look(s, &texts, &r);
-	return report_print_metrics(&r, ret);
+	return error < 0 ? error : report_print_metrics(&r, ret);
 }

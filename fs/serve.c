@@ -26,6 +26,7 @@
 #define PUSH_THREADS 2
 #define FOREVER 1e9                    /* seconds: what the manifest knows does not change */
 #define SETTLE (2 * CLOCK_S)            /* the slowest clock of a file system: vfat's */
+#define PATIENCE (10 * CLOCK_S)         /* with the planner: reports and orders wait for it */
 #define SAVE_EVERY (60 * CLOCK_S)
 #define NEVER (1000000000 * CLOCK_S)
 #define OPCODE_INIT 26
@@ -187,6 +188,7 @@ static int start_engine(struct serve *s)
 		.lessons_file = s->options->lessons_file, .served = s->served,
 		.memory = s->options->memory - s->tier.queue, .chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
+		.patience = PATIENCE,
 		.pinned = *c->keep && !s->tier.disk ? is_pinned : NULL,
 	};
 	struct source_options source = {

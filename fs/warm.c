@@ -119,38 +119,41 @@ static void drop_all_waiting(struct warm *w, const struct target *t, size_t coun
 	disk_settle(w->serve->tier.disk, clock_now() + SETTLE_MOST);
 }
 
-static void drop_some(struct warm *w, const struct target *t, size_t count)
+static int drop_some(struct warm *w, const struct target *t, size_t count)
 {
 	uint64_t bytes[WARM_CHUNK], memory;
 	sample_id ids[WARM_CHUNK] = { 0 };
+	int r;
 
 	for (size_t i = 0; i < count; i++) {
 		ids[i] = t[i].id;
 		bytes[i] = drop_kept(w, t[i].id);
 	}
-	memory = engine_forget(w->serve->engine, ids, count);
+	r = engine_forget(w->serve->engine, ids, count, &memory);
 	DL_HOLD(&w->lock);
 	for (size_t i = 0; i < count; i++) {
 		w->files += bytes[i] > 0;
 		w->bytes += bytes[i];
 	}
 	w->memory += memory;
+	return r;
 }
 
 static enum state drop_all(struct warm *w)
 {
 	size_t count;
 	const struct target *t = warm_targets(w, &count);
+	int r = 0;
 
 	if (has_store(w)) {
 		tier_unpin(w->serve);
 		drop_all_waiting(w, t, count);
 	}
-	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
-		drop_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
+	for (size_t i = 0; r == 0 && i < count && !warm_ended(w); i += WARM_CHUNK)
+		r = drop_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
 	if (has_store(w))
 		disk_trim(w->serve->tier.disk);
-	return STATE_DONE;
+	return r < 0 ? STATE_FAILED : STATE_DONE;
 }
 
 /* --- The thread --------------------------------------------------------------------------- */

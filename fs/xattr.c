@@ -96,6 +96,7 @@ static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
 static int get_root(struct serve *s, const char *what, struct buf *ret)
 {
 	struct engine_report report;
+	int r;
 
 	if (strcmp(what, "error") == 0)
 		return command_error(s, ret);
@@ -105,8 +106,8 @@ static int get_root(struct serve *s, const char *what, struct buf *ret)
 		return warm_report(s->warm, ret);
 	if (strcmp(what, "order") != 0)
 		return -ENODATA;
-	engine_report(s->engine, &report);
-	return buf_append(ret, report.spec, strlen(report.spec));
+	r = engine_report(s->engine, &report);
+	return r < 0 ? r : buf_append(ret, report.spec, strlen(report.spec));
 }
 
 static int get_served(struct serve *s, sample_id id, const char *what, struct buf *ret)

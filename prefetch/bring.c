@@ -75,9 +75,9 @@ static void warm(struct engine *e, struct ask *a)
 int engine_warm(struct engine *e, const sample_id *ids, size_t count)
 {
 	struct ids_ask a = { .ask.run = warm, .ids = ids, .count = count };
+	int r = ask(e, &a.ask);
 
-	ask(e, &a.ask);
-	return a.taken;
+	return r < 0 ? r : a.taken;
 }
 
 static void forget(struct engine *e, struct ask *a)
@@ -88,10 +88,11 @@ static void forget(struct engine *e, struct ask *a)
 		i->bytes += plan_forget(e->plan, i->ids[k]);
 }
 
-uint64_t engine_forget(struct engine *e, const sample_id *ids, size_t count)
+int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
 {
 	struct ids_ask a = { .ask.run = forget, .ids = ids, .count = count };
+	int r = ask(e, &a.ask);
 
-	ask(e, &a.ask);
-	return a.bytes;
+	*ret_bytes = a.bytes;
+	return r;
 }

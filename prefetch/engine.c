@@ -19,18 +19,6 @@ void tell(struct engine *e, struct fact fact)
 	(void)r;
 }
 
-void ask(struct engine *e, struct ask *a)
-{
-	struct fact f = { .kind = FACT_ASK, .ask = a };
-
-	a->answered = false;
-	if (mailbox_post(e->facts, &f, 0) < 0)
-		return;
-	DL_HOLD(&e->asking);
-	while (!a->answered)
-		dl_cond_wait(&e->answered, &e->asking);
-}
-
 /* --- Start and stop -------------------------------------------------------------------- */
 
 static bool size_of(const void *context, sample_id id, uint64_t *ret)
@@ -162,7 +150,7 @@ void engine_stop(struct engine *e)
 {
 	struct ask a = { .run = be_quiet };
 
-	ask(e, &a);
+	ask_until_answered(e, &a);
 	finder_stop(e->finder);
 	late_give_up(e);
 	source_close(e->options.source);

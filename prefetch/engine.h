@@ -13,7 +13,9 @@
  * Memory: room of the plan + a reserve for late reads and big files (an eighth), together
  * never above the limit.  A late read waits for its part of the reserve.
  *
- * Thread-safety: every call on any thread, except start and stop.
+ * Thread-safety: every call on any thread, except start and stop.  Those that ask the planner
+ * something wait for it: where it does not come to them within `patience`, nothing has happened
+ * (-ETIMEDOUT).
  */
 #pragma once
 #include "base/stats.h"
@@ -55,6 +57,7 @@ struct engine_options {
 	/* Shall it be kept in memory before any others?  (The planner, no lock.)  NULL: none. */
 	bool (*pinned)(void *context, sample_id id);
 	void *context;
+	uint64_t patience;             /* ns: how long a question waits for the planner */
 };
 
 int engine_start(const struct engine_options *options, struct engine **ret) DL_MUST_CHECK;
@@ -106,19 +109,20 @@ struct bringing {
 int engine_bring(struct engine *e, struct bringing *b) DL_MUST_CHECK;
 uint64_t engine_whole(const struct engine *e);  /* samples up to this size are fetched whole */
 /* Hold these in memory, in this order, as long as there is room that nothing else needs; as
- * plan_warm(). */
-int engine_warm(struct engine *e, const sample_id *ids, size_t count);
-/* Let go of these (a few thousand at once); how many bytes that will be. */
-uint64_t engine_forget(struct engine *e, const sample_id *ids, size_t count);
+ * plan_warm().  Or -ETIMEDOUT */
+int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
+/* Let go of these (a few thousand at once); how many bytes that will be.  -ETIMEDOUT */
+int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
+	DL_MUST_CHECK;
 
 /* --- Orders --------------------------------------------------------------------------- */
 /* Follow this spec from now on.  May read files: not for a request thread.  `mountpoint` is
  * taken off the paths of a list file.  -EAGAIN: the scan is not complete yet; -EINVAL and
- * others; each with a sentence in reterr, and nothing has changed.
+ * others (-ETIMEDOUT); each with a sentence in reterr, and nothing has changed.
  */
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 	DL_MUST_CHECK;
-void engine_epoch(struct engine *e, uint64_t epoch);
+int engine_epoch(struct engine *e, uint64_t epoch) DL_MUST_CHECK;      /* -ETIMEDOUT */
 
 /* Entry i of epoch `number` of the epoch view is sample list_at(list, sequence->at[i]). */
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)
@@ -134,11 +138,11 @@ struct engine_report {
 	uint64_t epoch, position, length;
 	struct plan_report plan;
 };
-void engine_report(struct engine *e, struct engine_report *ret);
+int engine_report(struct engine *e, struct engine_report *ret) DL_MUST_CHECK;  /* -ETIMEDOUT */
 /* The running (false) or next (true) epoch, a path a line, escaped; empty while unknown. */
 int engine_order_text(struct engine *e, bool next, struct buf *ret) DL_MUST_CHECK;
 /* Changes whenever one of these texts has: after every open that engine_opened() was told of. */
-uint64_t engine_order_turn(struct engine *e);
+int engine_order_turn(struct engine *e, uint64_t *ret) DL_MUST_CHECK;
 int engine_order_describe(struct engine *e, struct buf *ret) DL_MUST_CHECK;
 enum engine_where { WHERE_SOURCE, WHERE_MEMORY, WHERE_PAGE_CACHE };
 enum engine_where engine_where(struct engine *e, sample_id id);

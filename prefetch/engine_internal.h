@@ -19,23 +19,26 @@
 enum fact_kind {
 	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_ASKED, FACT_LOST, FACT_READ_END,
 	FACT_PRESSED, FACT_RESOLVED, FACT_SHORT,
-	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_ASK,
+	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_GROWN, FACT_ASK,
 };
 
 struct fact {                          /* what others tell the planner */
 	enum fact_kind kind;
 	sample_id id;
-	uint32_t number;               /* of the block; OPEN: the pid */
+	uint32_t number;               /* of the block; OPEN: the pid; GROWN: entries */
 	int result;
 	bool kept, stored;             /* DONE: as in struct fetch */
-	/* ns: when; DONE: how long it took.  HELD: bytes reserved.  RESOLVED: the epoch. */
+	/* ns: when; DONE: how long it took.  HELD: bytes reserved.  RESOLVED: the epoch.  GROWN:
+	 * bytes of all.  ASK: the number of the question. */
 	uint64_t time;
-	struct ask *ask;
 };
 
 struct ask {                           /* a question that only the planner can answer */
 	void (*run)(struct engine *e, struct ask *a);
-	bool answered;                 /* guarded by engine.asking */
+	/* guarded by engine.asking: */
+	bool answered;
+	uint64_t number;
+	struct ask *next;              /* in engine.asks, until the planner comes to it */
 };
 
 struct loose {                         /* a late block in the store that is not the plan's */
@@ -82,15 +85,24 @@ struct engine {
 	struct late_job *late_first, **late_last;      /* wait for a part of the reserve */
 	struct reading { sample_id id; uint32_t pid, next, run; } readings[64];
 
-	struct dl_lock asking;
+	struct dl_lock asking;         /* guards the next two */
+	struct ask *asks;
+	uint64_t asked;                /* the last one's number */
 	pthread_cond_t answered;
 };
 
 /* engine.c */
 void tell(struct engine *e, struct fact fact);
-void ask(struct engine *e, struct ask *a);
 uint64_t block_len(const struct engine *e, struct block b);
 bool is_big(const struct engine *e, sample_id id);      /* read in blocks, not whole */
+
+/* ask.c */
+/* Have run() called by the planner.  Waits until it has returned, for ... patience at most: then,
+ * -ETIMEDOUT, it was not called and will not be.  So also -ESHUTDOWN, -ENOMEM.
+ */
+int ask(struct engine *e, struct ask *a) DL_MUST_CHECK;
+void ask_until_answered(struct engine *e, struct ask *a);      /* the mailbox is open */
+void answer(struct engine *e, uint64_t number);                /* the planner's */
 
 /* planner.c */
 void *planner_main(void *engine);

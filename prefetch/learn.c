@@ -60,7 +60,8 @@ void learn_foretold(void *engine, const struct forecast *f)
 {
 	struct foretold_ask a = { .ask.run = take_foretold, .forecast = f };
 
-	ask(engine, &a.ask);
+	if (ask(engine, &a.ask) < 0)
+		log_info("what was forecast of the order is not used: the planner is busy");
 }
 
 static int write_file(const char *path, const struct lessons *l)

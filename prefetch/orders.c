@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "prefetch/engine_internal.h"
 #include "prefetch/search.h"
 
@@ -192,8 +193,7 @@ bool order_found(void *engine, const struct found *found)
 {
 	struct found_ask a = { .ask.run = follow_found, .found = found };
 
-	ask(engine, &a.ask);
-	return a.taken;
+	return ask(engine, &a.ask) == 0 && a.taken;
 }
 
 struct look_ask {
@@ -230,13 +230,12 @@ void order_look(void *engine, const sample_id *opened, size_t count)
 		.ask.run = begin_to_look, .root = list_root_of(m, opened, count), .looked = true,
 	};
 
-	ask(e, &l.ask);
-	if (l.looked)
+	if (ask(e, &l.ask) < 0 || l.looked)
 		return;
 	l.count = list_candidates(m, l.root, l.lists, DL_COUNT(l.lists));
 	l.ask = (struct ask){ .run = take_lists };
-	if (l.count > 0)
-		ask(e, &l.ask);
+	if (l.count > 0 && ask(e, &l.ask) < 0)
+		log_info("the lists of what is opened are not used: the planner is busy");
 	while (l.count > 0)
 		list_unref(l.lists[--l.count]);
 }
@@ -270,13 +269,15 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 		r = find_lists(e, t, reterr);
 	if (r < 0)
 		return r;
-	ask(e, &t->ask);
-	return t->result;
+	r = ask(e, &t->ask);
+	if (r == -ETIMEDOUT)
+		return refuse(reterr, r, "dlfs is too busy, and did not come to it", spec);
+	return r < 0 ? r : t->result;
 }
 
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 {
-	dl_cleanup(told_fini) struct told t = { .ask.run = follow_told, .result = -ESHUTDOWN };
+	dl_cleanup(told_fini) struct told t = { .ask.run = follow_told };
 	int r;
 
 	reterr[0] = 0;
@@ -294,37 +295,22 @@ static void set_epoch(struct engine *e, struct ask *a)
 	tracker_epoch(e->tracker, dl_container_of(a, struct epoch_ask, ask)->epoch);
 }
 
-void engine_epoch(struct engine *e, uint64_t epoch)
+int engine_epoch(struct engine *e, uint64_t epoch)
 {
 	struct epoch_ask a = { .ask.run = set_epoch, .epoch = epoch };
 
-	ask(e, &a.ask);
-}
-
-struct grown_ask {
-	struct ask ask;
-	uint64_t bytes;
-	uint32_t count;
-};
-
-static void set_grown(struct engine *e, struct ask *a)
-{
-	const struct grown_ask *g = dl_container_of(a, struct grown_ask, ask);
-
-	plan_grown(e->plan, g->count, g->bytes);
+	return ask(e, &a.ask);
 }
 
 void engine_scanned(struct engine *e)
 {
 	const struct manifest *m = e->options.manifest;
 	struct manifest_usage usage = manifest_usage(m);
-	struct grown_ask a = {
-		.ask.run = set_grown, .count = manifest_entries(m), .bytes = usage.bytes,
-	};
 
 	stats_set(&e->options.stats->samples, usage.files);
 	epochs_changed(e->epochs);
-	ask(e, &a.ask);
+	tell(e, (struct fact){ .kind = FACT_GROWN, .number = manifest_entries(m),
+			       .time = usage.bytes });
 }
 
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)

@@ -138,15 +138,6 @@ static uint64_t settle_loose(struct engine *e, uint64_t now)
 	return soonest;
 }
 
-static void answer(struct engine *e, struct ask *a)
-{
-	a->run(e, a);
-	planner_order(e);
-	DL_HOLD(&e->asking);
-	a->answered = true;
-	pthread_cond_broadcast(&e->answered);
-}
-
 /* Opens change the tracker, and with it what the plan has borrowed of it: they come first, then
  * the plan gets the new courses, then everything else. */
 static void take_opens(struct engine *e, const struct fact *f, size_t count)
@@ -232,8 +223,11 @@ static void take_fact(struct engine *e, const struct fact *f)
 	case FACT_DROPPED:
 		push_done(e, f);
 		break;
+	case FACT_GROWN:
+		plan_grown(e->plan, f->number, f->time);
+		break;
 	case FACT_ASK:
-		answer(e, f->ask);
+		answer(e, f->time);
 		break;
 	}
 }

@@ -23,12 +23,12 @@ static void report(struct engine *e, struct ask *a)
 	r->length = c->sequence->length;
 }
 
-void engine_report(struct engine *e, struct engine_report *ret)
+int engine_report(struct engine *e, struct engine_report *ret)
 {
 	struct report_ask a = { .ask.run = report, .ret = ret };
 
 	*ret = (struct engine_report){ .spec = "" };
-	ask(e, &a.ask);
+	return ask(e, &a.ask);
 }
 
 struct text_ask {                      /* what the text is made of, outside of the planner */
@@ -65,9 +65,8 @@ int engine_order_text(struct engine *e, bool next, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	struct text_ask a = { .ask.run = take_sequence, .next = next };
-	int r = 0;
+	int r = ask(e, &a.ask);
 
-	ask(e, &a.ask);
 	for (uint32_t i = 0; a.sequence && r == 0 && i < a.sequence->length; i++)
 		r = add_path(e, list_at(a.list, a.sequence->at[i]), &path, ret);
 	list_unref(a.list);
@@ -85,12 +84,13 @@ static void take_turn(struct engine *e, struct ask *a)
 	dl_container_of(a, struct turn_ask, ask)->turn = e->turn;
 }
 
-uint64_t engine_order_turn(struct engine *e)
+int engine_order_turn(struct engine *e, uint64_t *ret)
 {
 	struct turn_ask a = { .ask.run = take_turn };
+	int r = ask(e, &a.ask);
 
-	ask(e, &a.ask);
-	return a.turn;
+	*ret = a.turn;
+	return r;
 }
 
 struct describe_ask {
@@ -108,8 +108,8 @@ static void describe(struct engine *e, struct ask *a)
 
 int engine_order_describe(struct engine *e, struct buf *ret)
 {
-	struct describe_ask a = { .ask.run = describe, .ret = ret, .result = -ESHUTDOWN };
+	struct describe_ask a = { .ask.run = describe, .ret = ret };
+	int r = ask(e, &a.ask);
 
-	ask(e, &a.ask);
-	return a.result;
+	return r < 0 ? r : a.result;
 }

@@ -6,6 +6,9 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32 };
 
+/* Format of what is said where dlfs does not come to a question in time. */
+#define CLI_BUSY "the dlfs that serves %s is too busy to answer, or stuck; its log may say more"
+
 struct command {
 	const char *name, *usage, *summary;
 	const char *help;              /* the options, a line each; may be "" */

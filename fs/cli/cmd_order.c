@@ -34,6 +34,8 @@ static int say_refusal(const char *mountpoint, int error)
 	if (error == EPERM || error == EACCES)
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may say its order",
 				mountpoint);
+	if (error == ETIMEDOUT)
+		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	return cli_fail(CLI_FAILED, "%s does not take the order: %s", mountpoint, strerror(error));
 }
 
@@ -101,6 +103,8 @@ static int list(const char *mountpoint, const char *file)
 	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	r = file_read(path, SIZE_MAX, &text);
+	if (r == -ETIMEDOUT)
+		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
 	fwrite(text.at, 1, text.len, stdout);

@@ -51,6 +51,8 @@ int view_read(const char *mountpoint, struct view **ret)
 				"them", mountpoint);
 	if (r == -EINVAL)
 		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
+	if (r == -ETIMEDOUT)
+		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
 			strerror(-r));
 }

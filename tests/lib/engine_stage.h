@@ -27,6 +27,8 @@ static struct fake_sink sink;
 static sample_id f, g, h;              /* the first of each kind */
 static _Atomic uint32_t stale_calls, stale_id;
 static _Atomic bool ended;
+static uint64_t patience = PATIENCE;   /* a test may change them */
+static void (*also_stale)(void);       /* on the planner's thread */
 
 static inline void keep_bound(void)
 {
@@ -47,6 +49,8 @@ static inline void on_stale(void *context, sample_id id)
 	(void)context;
 	stale_id = id;
 	stale_calls++;
+	if (also_stale)
+		also_stale();
 }
 
 static inline void begin_tree(void)
@@ -69,7 +73,7 @@ static inline void begin_engine(uint64_t memory, unsigned depth)
 {
 	struct engine_options options = {
 		.sink = &sink.sink, .stats = &stats, .memory = memory, .chunk = 8 * MiB,
-		.stale = on_stale,
+		.stale = on_stale, .patience = patience,
 	};
 
 	ended = false;
@@ -129,8 +133,8 @@ static inline struct engine_report settle(void)
 {
 	struct engine_report report;
 
-	engine_report(engine, &report);
-	engine_report(engine, &report);
+	cr_assert_eq(engine_report(engine, &report), 0);
+	cr_assert_eq(engine_report(engine, &report), 0);
 	keep_bound();
 	return report;
 }

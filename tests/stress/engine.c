@@ -184,7 +184,7 @@ static void *orders_main(void *arg)
 
 		assert(r == 0);
 		(void)r;
-		engine_report(engine, &report);
+		assert(engine_report(engine, &report) == 0);
 		/* Not its room: losses shrink that, and then it takes a moment to let go. */
 		assert(report.plan.held <= MEMORY);
 		assert(stats_get(&stats.memory_bytes) <= MEMORY);
@@ -201,6 +201,7 @@ static void start(const struct tree *t)
 	struct source_options so = { .layers = "fault:errno=EIO,every=97" };
 	struct engine_options eo = {
 		.sink = &sink, .stats = &stats, .memory = MEMORY, .chunk = 8 * MiB,
+		.patience = 60 * CLOCK_S,
 	};
 
 	assert(manifest_open(&mo, &manifest) == 0);
