@@ -10,6 +10,12 @@
 
 #define PREFIX "user.dlfs."
 
+/* The source may say either, too. */
+int xattr_error(int error)
+{
+	return error == -ENOSYS || error == -EOPNOTSUPP ? EIO : -error;
+}
+
 static bool is_ours(const char *name)
 {
 	return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
@@ -29,7 +35,7 @@ static void reply_value(fuse_req_t req, size_t size, const void *at, size_t len)
 static void reply_buf(fuse_req_t req, size_t size, int r, const struct buf *b)
 {
 	if (r < 0)
-		fuse_reply_err(req, -r);
+		fuse_reply_err(req, xattr_error(r));
 	else
 		reply_value(req, size, b->at, b->len);
 }
@@ -49,7 +55,7 @@ static void reply_changed(fuse_req_t req, size_t size, int changed)
 	char text[16];
 
 	if (changed < 0)
-		fuse_reply_err(req, -changed);
+		fuse_reply_err(req, xattr_error(changed));
 	else
 		reply_value(req, size, text,
 			    (size_t)snprintf(text, sizeof(text), "%d", changed));
@@ -217,7 +223,7 @@ void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *val
 		else
 			r = text ? run_command(s, name, text) : -ENOMEM;
 	}
-	fuse_reply_err(req, -r);
+	fuse_reply_err(req, xattr_error(r));
 }
 
 void xattr_remove(fuse_req_t req, fuse_ino_t ino, const char *name)
