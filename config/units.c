@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
+
 struct unit {
 	const char *name;
 	uint64_t times;
@@ -28,10 +30,8 @@ static const struct unit more_sizes[] = {
 	{ "K", KiB }, { "B", 1 },
 };
 
-#define SECOND UINT64_C(1000000000)
-
 static const struct unit times[] = {
-	{ "d", 86400 * SECOND }, { "h", 3600 * SECOND }, { "m", 60 * SECOND }, { "s", SECOND },
+	{ "d", 86400 * CLOCK_S }, { "h", 3600 * CLOCK_S }, { "m", 60 * CLOCK_S }, { "s", CLOCK_S },
 	{ "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
 };
 
@@ -63,7 +63,7 @@ static const char *read_decimal(const char *text, struct decimal *ret, bool *too
 		if (!isdigit((unsigned char)*++text))
 			return NULL;
 		for (; isdigit((unsigned char)*text); text++) {
-			if (d.scale >= SECOND * 1000)
+			if (d.scale >= CLOCK_S * 1000)
 				continue;      /* finer than any unit can show */
 			d.part = d.part * 10 + (uint64_t)(*text - '0');
 			d.scale *= 10;

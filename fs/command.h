@@ -7,9 +7,10 @@
  * Thread-safety: every call on any thread.
  */
 #pragma once
+#include "base/clock.h"
 #include "fs/serve.h"
 
-#define COMMAND_NS UINT64_C(1000000000)
+#define COMMAND_NS CLOCK_S
 #define COMMAND_TEXT 256
 
 struct commands;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/lock.h"
@@ -58,14 +57,6 @@ struct control {
 	struct text texts[FILES][KEEP];        /* newest first */
 };
 
-static int64_t wall_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return t.tv_sec * (int64_t)CLOCK_S + t.tv_nsec;
-}
-
 int control_start(struct serve *s, struct control **ret)
 {
 	struct control *c = calloc(1, sizeof(*c));
@@ -79,7 +70,7 @@ int control_start(struct serve *s, struct control **ret)
 		return r;
 	}
 	c->started = clock_now();
-	c->started_wall_ns = wall_ns();
+	c->started_wall_ns = clock_wall();
 	dl_lock_init(&c->lock);
 	*ret = c;
 	return 0;
@@ -177,7 +168,7 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 	DL_HOLD(&c->lock);
 	make_place(c->texts[i]);
 	c->texts[i][0] = (struct text){
-		.serial = ++c->serial, .turn = turn, .mtime_ns = wall_ns(),
+		.serial = ++c->serial, .turn = turn, .mtime_ns = clock_wall(),
 		.bytes = buf_take(&bytes),
 	};
 	fill(c, i + 1, &c->texts[i][0], ret);

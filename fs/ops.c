@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include "base/clock.h"
 #include "fs/announce.h"
 #include "fs/early.h"
 #include "fs/epoch.h"
@@ -12,7 +13,7 @@
 #include "fs/watch.h"
 #include "fs/xattr.h"
 
-#define NS INT64_C(1000000000)
+#define NS ((int64_t)CLOCK_S)
 #define EPOCH_ATTR_SECONDS 1.0
 
 static struct timespec time_of(int64_t ns)

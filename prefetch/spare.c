@@ -1,31 +1,16 @@
 #include "prefetch/spare.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
 
-#define LOOK (60 * CLOCK_MS)            /* /proc/stat counts in 10 ms */
+#define LOOK (60 * CLOCK_MS)            /* clock_idle() counts in 10 ms */
 #define WORK (500 * CLOCK_MS)           /* between two looks */
 #define WORK_LEAST (10 * CLOCK_MS)      /* as if it had been so much */
 #define REST_MOST (10 * CLOCK_S)
 #define REST_PER_WORK 50u
 #define PUSHED_SHARE 8u                 /* of a piece, and ... */
 #define PUSHED_LEAST (2 * CLOCK_MS)     /* ... so much: an interrupt is nobody who waits */
-
-/* Of all processors since the machine started, in ns; 0: it cannot be seen. */
-static uint64_t idle_time(void)
-{
-	unsigned long long idle = 0, waiting = 0;
-	FILE *f = fopen("/proc/stat", "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &waiting) != 2)
-		idle = waiting = 0;
-	fclose(f);
-	return (idle + waiting) * (CLOCK_S / (uint64_t)sysconf(_SC_CLK_TCK));
-}
 
 static void sleep_for(uint64_t ns, const _Atomic bool *stop)
 {
@@ -36,19 +21,11 @@ static void sleep_for(uint64_t ns, const _Atomic bool *stop)
 /* Half a processor, while we want none: another's work has pauses. */
 static bool is_spare(const _Atomic bool *stop)
 {
-	uint64_t from = clock_now(), idle = idle_time(), later;
+	uint64_t from = clock_now(), idle = clock_idle(), later;
 
 	sleep_for(LOOK, stop);
-	later = idle_time();           /* waiting for a disk may be taken back */
+	later = clock_idle();           /* waiting for a disk may be taken back */
 	return later > idle && later - idle >= (clock_now() - from) / 2;
-}
-
-static uint64_t thread_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * CLOCK_S + (uint64_t)t.tv_nsec;
 }
 
 /* What the last piece kept from somebody who wanted the processor as well; 0: nothing of note. */
@@ -64,14 +41,14 @@ static uint64_t taken(const struct spare *s, uint64_t had)
 static void begin_piece(struct spare *s)
 {
 	s->piece_at = clock_now();
-	s->piece_cpu = thread_time();
+	s->piece_cpu = clock_cpu();
 }
 
 static void rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
 {
 	sleep_for(DL_MIN(work * REST_PER_WORK, REST_MOST), stop);
 	s->rest_at = 0;                /* look after the next piece */
-	s->began_cpu = thread_time();
+	s->began_cpu = clock_cpu();
 }
 
 static void look_or_rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
@@ -82,12 +59,12 @@ static void look_or_rest(struct spare *s, uint64_t work, const _Atomic bool *sto
 		return;
 	}
 	s->rest_at = clock_now() + WORK;
-	s->began_cpu = thread_time();
+	s->began_cpu = clock_cpu();
 }
 
 void spare_rest(struct spare *s, const _Atomic bool *stop)
 {
-	uint64_t cpu = thread_time(), other = taken(s, cpu - s->piece_cpu);
+	uint64_t cpu = clock_cpu(), other = taken(s, cpu - s->piece_cpu);
 
 	if (other > 0)
 		rest(s, other, stop);

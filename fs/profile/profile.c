@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "base/random.h"
 #include "fs/profile/measure.h"
 
 #define POOL 4096                      /* files that the source is measured with */
@@ -14,45 +15,33 @@ int measure_tell(const struct measure *m, const char *what, uint64_t done, uint6
 	return -ECANCELED;
 }
 
-/* splitmix64: the same sample each time. */
-static uint64_t draw(uint64_t *state, uint64_t below)
-{
-	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (x ^ (x >> 31)) % below;
-}
-
-/* Reservoir sampling, then a shuffle, since the reservoir is not in random order. */
+/* Reservoir sampling (Vitter's algorithm R), then a shuffle, since the reservoir is not in random
+ * order.  The same sample each time. */
 static int take_pool(const struct manifest *m, sample_id **ret, size_t *ret_size)
 {
 	dl_cleanup(dl_freep) sample_id *pool = malloc(POOL * sizeof(*pool));
-	uint64_t state = 0, seen = 0, size;
-	size_t count = 0;
+	struct random random = { 0 };
+	uint32_t count = 0, seen = 0;
 
 	if (!pool)
 		return -ENOMEM;
 	for (sample_id id = 0; id < manifest_entries(m); id++) {
-		uint64_t place;
+		uint64_t size;
+		uint32_t place;
 
 		if (!manifest_sample(m, id, &size) || size == 0)
 			continue;
 		seen++;
-		place = count < POOL ? count++ : draw(&state, seen);
+		place = count < POOL ? count++ : random_below(&random, seen);
 		if (place < POOL)
 			pool[place] = id;
 	}
-	for (size_t i = count; i > 1; i--) {
-		size_t other = draw(&state, i);
-		sample_id kept = pool[i - 1];
-
-		pool[i - 1] = pool[other];
-		pool[other] = kept;
-	}
+	if (count == 0)
+		return -ENODATA;
+	random_shuffle(&random, pool, count);
 	*ret_size = count;
 	*ret = DL_TAKE(pool);
-	return count ? 0 : -ENODATA;
+	return 0;
 }
 
 static int take_sample(const struct measure *m, struct profile *p)

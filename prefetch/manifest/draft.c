@@ -4,15 +4,15 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "prefetch/manifest/internal.h"
 
 #define TRIES 3
 
 static int64_t ns_of(struct statx_timestamp t)
 {
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	return t.tv_sec * (int64_t)CLOCK_S + t.tv_nsec;
 }
 
 static struct stamp stamp_of(const struct statx *s)
@@ -157,14 +157,6 @@ static int read_entries(struct draft *d, int fd, const char *hidden)
 	return 0;
 }
 
-static int64_t real_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
 /* These say what the folder is.  Anything else may be over the next time. */
 static bool lasting(int error)
 {
@@ -174,7 +166,7 @@ static bool lasting(int error)
 
 static int read_once(const struct manifest *m, uint32_t folder, struct draft *ret)
 {
-	dl_cleanup(draft_free) struct draft d = { .read_at = real_now() };
+	dl_cleanup(draft_free) struct draft d = { .read_at = clock_wall() };
 	dl_cleanup(dl_closep) int fd = folder_open(m, folder, O_RDONLY | O_NOATIME);
 	int r = fd < 0 ? fd : stamp_fd(fd, &d.stamp);
 

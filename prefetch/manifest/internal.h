@@ -38,7 +38,7 @@ struct listing {
 	uint32_t folder;
 	int32_t error;                 /* why it could not be read: 0 or -errno */
 	struct stamp stamp;            /* zeroes: not even that could be had */
-	_Atomic int64_t read_at;       /* CLOCK_REALTIME, ns */
+	_Atomic int64_t read_at;       /* clock_wall() */
 };
 
 struct folder {

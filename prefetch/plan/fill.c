@@ -1,19 +1,12 @@
 /* What to hold while nobody knows what comes next: a uniform sample of all; what was asked for. */
 #include <string.h>
 
+#include "base/random.h"
 #include "prefetch/plan/plan_internal.h"
 
 #define LOOKS 65536                    /* ids in one call */
 
-/* splitmix64's finaliser: each id is in or out on its own, so no region is favoured. */
-static uint64_t spread(uint64_t x)
-{
-	x += UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
-}
-
+/* Each id is in or out on its own, so no region is favoured. */
 static bool is_chosen(const struct plan *p, sample_id id)
 {
 	double share;
@@ -21,7 +14,7 @@ static bool is_chosen(const struct plan *p, sample_id id)
 	if (p->total_bytes <= p->limits.room)
 		return true;
 	share = (double)p->limits.room / (double)p->total_bytes;
-	return (double)(spread(id) >> 11) * 0x1p-53 < share;
+	return (double)(random_mix(id + RANDOM_STEP) >> 11) * 0x1p-53 < share;
 }
 
 static bool can_hold(const struct plan *p, sample_id id, uint64_t *ret_size)

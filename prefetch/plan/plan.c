@@ -1,9 +1,10 @@
 /* Facts and steps. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "prefetch/plan/plan_internal.h"
 
-#define RETRY_NS UINT64_C(1000000000)
+#define RETRY_NS CLOCK_S
 #define LOOK_RETRY 16
 
 int plan_new(const struct plan_limits *limits, const struct plan_sizes *sizes, struct plan **ret)

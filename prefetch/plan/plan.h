@@ -36,13 +36,14 @@
  * evicts.  What readers in an unknown order read is such a sample as well, at no cost.
  */
 #pragma once
+#include "base/clock.h"
 #include "prefetch/order/tracker.h"
 
 struct plan;
 
 #define PLAN_SPENT_OPENS 16
-#define PLAN_SPENT_NS UINT64_C(2000000000)
-#define PLAN_QUIET_NS UINT64_C(2000000000)
+#define PLAN_SPENT_NS (2 * CLOCK_S)
+#define PLAN_QUIET_NS (2 * CLOCK_S)
 
 struct plan_limits {
 	uint64_t room;                 /* bytes */

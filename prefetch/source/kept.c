@@ -13,8 +13,6 @@
  * A file that has just changed may change again without a trace, within one tick of the clock that
  * its times come from.  So it is not kept before that tick is surely over.
  */
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/sum.h"
@@ -32,7 +30,7 @@ struct kept_fetch {
 	struct kept *kept;
 	struct disk_key key;
 	struct disk_identity identity;
-	int64_t asked;                 /* CLOCK_REALTIME, ns */
+	int64_t asked;                 /* clock_wall() */
 };
 
 struct kept_thread {
@@ -248,14 +246,6 @@ static uint64_t part_of(const struct fetch *f, const struct attr *a)
 	return f->len == a->size ? 0 : sum_of(part, sizeof(part), 0);
 }
 
-static int64_t real_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec * (int64_t)CLOCK_S + now.tv_nsec;
-}
-
 /* NULL: no memory, or this is none for the disk. */
 static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 {
@@ -271,7 +261,7 @@ static struct kept_fetch *new_fetch(struct kept *k, const struct fetch *f)
 	kf->kept = k;
 	kf->key.part = part_of(f, &a);
 	kf->identity = kept_identity(k->served, f->id, &a);
-	kf->asked = real_now();
+	kf->asked = clock_wall();
 	return DL_TAKE(kf);
 }
 

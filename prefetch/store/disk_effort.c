@@ -1,28 +1,12 @@
 #include "prefetch/store/disk_effort.h"
 
-#include <stdio.h>
-
 #include "base/clock.h"
 
-#define LOOK (200 * CLOCK_MS)          /* /proc/stat counts in 10 ms */
+#define LOOK (200 * CLOCK_MS)          /* clock_idle() counts in 10 ms */
 #define TOO_MUCH 0.5                   /* waits */
 #define MUCH 0.25
 
 static const int levels[] = { 0, 1, 2, 3, 5 };
-
-/* Of all processors since the machine started; 0: it cannot be seen. */
-static uint64_t idle_time(void)
-{
-	unsigned long long idle = 0, waiting = 0;
-	FILE *f = fopen("/proc/stat", "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &waiting) != 2)
-		idle = waiting = 0;
-	fclose(f);
-	return (idle + waiting) * (CLOCK_S / (uint64_t)sysconf(_SC_CLK_TCK));
-}
 
 /* Since the last look, half a processor or more was. */
 static bool were_idle(const struct effort *e, uint64_t now, uint64_t idle)
@@ -45,6 +29,6 @@ int effort_level(struct effort *e, double waiting)
 	uint64_t now = clock_now();
 
 	if (now - e->looked_at >= LOOK)
-		effort_look(e, now, idle_time(), waiting);
+		effort_look(e, now, clock_idle(), waiting);
 	return waiting > TOO_MUCH ? 0 : levels[e->step];
 }
