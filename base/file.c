@@ -1,7 +1,9 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
+#include <string.h>
 
 #define STEP ((size_t)4096)
 
@@ -48,12 +50,12 @@ int file_read(const char *path, size_t most, struct buf *ret)
 	return 0;
 }
 
-static int write_all(int fd, struct bytes bytes)
+static int write_all(int fd, const struct iovec *part)
 {
-	const char *at = bytes.at;
+	const char *at = part->iov_base;
 
-	for (size_t len = 0; len < bytes.len;) {
-		ssize_t n = write(fd, at + len, DL_MIN(bytes.len - len, (size_t)GiB));
+	for (size_t len = 0; len < part->iov_len;) {
+		ssize_t n = write(fd, at + len, DL_MIN(part->iov_len - len, (size_t)GiB));
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -61,10 +63,33 @@ static int write_all(int fd, struct bytes bytes)
 			return n < 0 ? -errno : -EIO;
 		len += (size_t)n;
 	}
+	return 0;
+}
+
+static int write_parts(int fd, const struct iovec *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int r = write_all(fd, &parts[i]);
+
+		if (r < 0)
+			return r;
+	}
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-int file_replace(const char *path, struct bytes bytes)
+/* So that the rename is on the disk as well. */
+static int sync_folder_of(const char *path)
+{
+	dl_cleanup(dl_freep) char *copy = strdup(path);
+	dl_cleanup(dl_closep) int fd = -1;
+
+	if (!copy)
+		return -ENOMEM;
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+int file_replace_parts(const char *path, const struct iovec *parts, size_t count)
 {
 	dl_cleanup(buf_free) struct buf temporary = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
@@ -76,10 +101,17 @@ int file_replace(const char *path, struct bytes bytes)
 		  0600);
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, bytes);
+	r = write_parts(fd, parts, count);
 	if (r == 0 && rename((char *)temporary.at, path) < 0)
 		r = -errno;
 	if (r < 0)
 		unlink((char *)temporary.at);
-	return r;
+	return r < 0 ? r : sync_folder_of(path);
+}
+
+int file_replace(const char *path, struct bytes bytes)
+{
+	struct iovec all = { (void *)(uintptr_t)bytes.at, bytes.len };
+
+	return file_replace_parts(path, &all, 1);
 }

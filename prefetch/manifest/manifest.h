@@ -147,9 +147,7 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 
 /* --- Saving --------------------------------------------------------------------------- */
 
-/* Write to path (a temporary file beside it, fsync, rename, fsync of its folder), after a scan
- * (-EAGAIN before) and while no refresh runs.
- */
+/* Write to path, as file_replace(), after a scan (-EAGAIN before) and while no refresh runs. */
 int manifest_save(struct manifest *m, const char *path) DL_MUST_CHECK;
 /* Read back into a manifest that has no listing yet; then it is scanned.  Lookups may come
  * meanwhile, they wait.  A file that is damaged, of another source (path, device, inode) or

@@ -1,7 +1,5 @@
 /* A manifest on disk, see file.h. */
 #include <fcntl.h>
-#include <libgen.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -37,23 +35,6 @@ static void parts_of(const struct manifest *m, struct file_head *h, struct folde
 	part[6] = (struct iovec){ m->names, h->names };
 }
 
-static int write_all(int fd, const void *at, size_t len)
-{
-	const char *from = at;
-
-	while (len > 0) {
-		ssize_t n = write(fd, from, DL_MIN(len, (size_t)GiB));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		from += n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 static int read_all(int fd, void *at, size_t len)
 {
 	ssize_t n = file_fill(fd, at, len);
@@ -83,58 +64,19 @@ static int take_counts(struct manifest *m, struct file_head *ret, struct folder 
 	return 0;
 }
 
-static int write_file(struct manifest *m, int fd)
-{
-	dl_cleanup(dl_freep) struct folder *folders = NULL;
-	struct iovec part[PARTS];
-	struct file_head h;
-	int r = take_counts(m, &h, &folders);
-
-	if (r < 0)
-		return r;
-	parts_of(m, &h, folders, part);
-	r = sum_parts(part, PARTS, &h.checksum);
-	if (r == 0)
-		r = write_all(fd, &h, UNSUMMED);
-	for (size_t i = 0; r == 0 && i < PARTS; i++)
-		r = write_all(fd, part[i].iov_base, part[i].iov_len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	return r;
-}
-
-/* So that the rename is on the disk as well. */
-static int sync_folder_of(const char *path)
-{
-	dl_cleanup(dl_freep) char *copy = strdup(path);
-	dl_cleanup(dl_closep) int fd = -1;
-
-	if (!copy)
-		return -ENOMEM;
-	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
-}
-
 int manifest_save(struct manifest *m, const char *path)
 {
-	dl_cleanup(buf_free) struct buf temporary = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = -1;
-	int r;
+	dl_cleanup(dl_freep) struct folder *folders = NULL;
+	struct iovec part[1 + PARTS];
+	struct file_head h;
+	int r = manifest_scanned(m) ? take_counts(m, &h, &folders) : -EAGAIN;
 
-	if (!manifest_scanned(m))
-		return -EAGAIN;
-	r = buf_printf(&temporary, "%s.new-%d", path, (int)getpid());
 	if (r < 0)
 		return r;
-	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return -errno;
-	r = write_file(m, fd);
-	if (r == 0 && rename((char *)temporary.at, path) < 0)
-		r = -errno;
-	if (r < 0)
-		unlink((char *)temporary.at);
-	return r < 0 ? r : sync_folder_of(path);
+	part[0] = (struct iovec){ &h, UNSUMMED };
+	parts_of(m, &h, folders, part + 1);
+	r = sum_parts(part + 1, PARTS, &h.checksum);
+	return r < 0 ? r : file_replace_parts(path, part, 1 + PARTS);
 }
 
 static bool fits(const struct manifest *m, const struct file_head *h)

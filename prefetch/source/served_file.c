@@ -128,7 +128,6 @@ static uint64_t sum_file(const struct file_head *h, struct bytes entries)
 int served_save(const struct served *s, const char *path)
 {
 	dl_cleanup(buf_free) struct buf entries = BUF_EMPTY;
-	dl_cleanup(buf_free) struct buf file = BUF_EMPTY;
 	const struct served_table *t = s->table;
 	struct file_head h = {
 		.magic = MAGIC, .recipe = s->recipe,
@@ -140,10 +139,9 @@ int served_save(const struct served *s, const char *path)
 		return r;
 	h.count = entries.len / sizeof(struct file_entry);
 	h.sum = sum_file(&h, (struct bytes){ entries.at, entries.len });
-	r = buf_append(&file, &h, sizeof(h));
-	if (r == 0)
-		r = buf_append(&file, entries.at, entries.len);
-	return r < 0 ? r : file_replace(path, (struct bytes){ file.at, file.len });
+	return file_replace_parts(path, (struct iovec[]){
+		{ &h, sizeof(h) }, { entries.at, entries.len },
+	}, 2);
 }
 
 /* --- Loading ---------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -64,4 +65,50 @@ Test(file, fills_from_pieces)
 	cr_assert_eq(file_fill(ends[0], text + 2, sizeof(text) - 2), 3);
 	cr_assert_str_eq(text, "piece");
 	close(ends[0]);
+}
+
+static unsigned files_there(void)
+{
+	DIR *d = opendir(tree.root);
+	unsigned count = 0;
+
+	cr_assert_not_null(d);
+	while (readdir(d))
+		count++;
+	closedir(d);
+	return count - 2;              /* "." and ".." */
+}
+
+static void expect(const char *want)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+
+	cr_assert_eq(file_read(tree_path(&tree, "f"), SIZE_MAX, &text), 0);
+	cr_assert_str_eq((char *)text.at, want);
+}
+
+Test(file, is_replaced_as_a_whole)
+{
+	char a[] = "one, ", b[] = "two";
+	struct iovec parts[] = { { a, 5 }, { NULL, 0 }, { b, 3 } };
+
+	tree_file(&tree, "f", 100);
+	cr_assert_eq(file_replace_parts(tree_path(&tree, "f"), parts, DL_COUNT(parts)), 0);
+	expect("one, two");
+	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ "x", 1 }), 0);
+	expect("x");
+	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ NULL, 0 }), 0);
+	expect("");
+	cr_assert_eq(files_there(), 1u);
+}
+
+/* Neither by name nor half written. */
+Test(file, that_cannot_be_replaced_stays)
+{
+	struct bytes bytes = { "new", 3 };
+
+	cr_assert_eq(file_replace(tree_path(&tree, "no/folder"), bytes), -ENOENT);
+	tree_folder(&tree, "folder");
+	cr_assert_eq(file_replace(tree_path(&tree, "folder"), bytes), -EISDIR);
+	cr_assert_eq(files_there(), 1u);
 }
