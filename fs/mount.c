@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <fuse_log.h>
 #include <fuse_lowlevel.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 
 #include "base/log.h"
+#include "base/refuse.h"
 #include "fs/host/host.h"
 
 struct mount {
@@ -24,17 +24,6 @@ struct mount {
 static void mount_closep(struct mount **m) { mount_close(*m); }
 static void args_fini(struct fuse_args *args) { fuse_opt_free_args(args); }
 
-DL_PRINTF(3, 4)
-static int refuse(char reterr[256], int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(reterr, 256, format, args);
-	va_end(args);
-	return error;
-}
-
 const char *mount_marker(uint32_t minor, char text[MOUNT_MARKER_SIZE])
 {
 	snprintf(text, MOUNT_MARKER_SIZE, "dlfs-mount-%u", minor);
@@ -45,7 +34,7 @@ const char *mount_marker(uint32_t minor, char text[MOUNT_MARKER_SIZE])
 
 #define CONTAINER_CURE "in a container: --device /dev/fuse --cap-add SYS_ADMIN"
 
-static int check_device(char reterr[256])
+static int check_device(char reterr[REFUSE_MAX])
 {
 	dl_cleanup(dl_closep) int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
@@ -58,7 +47,7 @@ static int check_device(char reterr[256])
 		      CONTAINER_CURE, strerror(errno));
 }
 
-static int check_user(const struct config *c, char reterr[256])
+static int check_user(const struct config *c, char reterr[REFUSE_MAX])
 {
 	if (geteuid() == 0)
 		return 0;
@@ -116,7 +105,8 @@ static void overhear(struct overheard *o)
 	o->file = memfd_create("dlfs-stderr", MFD_CLOEXEC);
 	o->stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 	fflush(stderr);
-	if (o->file >= 0)
+	/* Without a way back it stays where it is. */
+	if (o->file >= 0 && o->stderr_ >= 0)
 		dup2(o->file, STDERR_FILENO);
 }
 
@@ -132,7 +122,7 @@ static void stop_overhearing(struct overheard *o, char said[160])
 	dl_closep(&o->file);
 }
 
-static int mount_session(struct mount *m, char reterr[256])
+static int mount_session(struct mount *m, char reterr[REFUSE_MAX])
 {
 	struct overheard o;
 	char said[160];
@@ -148,7 +138,7 @@ static int mount_session(struct mount *m, char reterr[256])
 		      "set-uid fusermount3", m->mountpoint, *said ? said : "not permitted");
 }
 
-static int note_minor(struct mount *m, char reterr[256])
+static int note_minor(struct mount *m, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
 	char name[MOUNT_MARKER_SIZE];
@@ -166,7 +156,7 @@ static int note_minor(struct mount *m, char reterr[256])
 	return 0;
 }
 
-int mount_open(const struct config *c, struct mount **ret, char reterr[256])
+int mount_open(const struct config *c, struct mount **ret, char reterr[REFUSE_MAX])
 {
 	static const struct fuse_lowlevel_ops none;
 	dl_cleanup(args_fini) struct fuse_args args = FUSE_ARGS_INIT(0, NULL);

@@ -7,12 +7,13 @@
  * stderr leads elsewhere.
  */
 #pragma once
+#include "base/refuse.h"
 #include "config/config.h"
 
 struct mount;
 /* Mount at c->mountpoint (absolute).  -errno: nothing is mounted, and reterr has a sentence with
  * the cure. */
-int mount_open(const struct config *c, struct mount **ret, char reterr[256]) DL_MUST_CHECK;
+int mount_open(const struct config *c, struct mount **ret, char reterr[REFUSE_MAX]) DL_MUST_CHECK;
 int mount_fd(const struct mount *m);
 /* Nobody can enter any more; whoever is inside is still served.  If it is already gone, or
  * another mount lies there now, nothing happens.  NULL is fine. */

@@ -178,7 +178,7 @@ static bool kernel_resends(const struct shared *shared)
 
 static int mount_again(struct supervisor *s)
 {
-	char text[256];
+	char text[REFUSE_MAX];
 	int r;
 
 	log_warning("this kernel cannot hand over open requests (6.9 can): mounting again");

@@ -9,6 +9,7 @@
 #include <sys/pidfd.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 
 /* --- Looking around in /proc ---------------------------------------------------------- */
 
@@ -142,10 +143,7 @@ int holders_first(const struct holders *h)
 
 static bool is_below(const char *target, const void *wanted)
 {
-	const char *folder = wanted;
-	size_t len = strlen(folder);
-
-	return strncmp(target, folder, len) == 0 && (target[len] == '/' || target[len] == '\0');
+	return path_is_below(target, wanted);
 }
 
 static bool maps_a_file_below(int pid, const char *folder)
@@ -159,7 +157,7 @@ static bool maps_a_file_below(int pid, const char *folder)
 	while (maps && !found && fgets(line, sizeof(line), maps)) {
 		char *name = strchr(line, '/');
 
-		found = name && is_below(name, folder);
+		found = name && path_is_below(name, folder);
 	}
 	if (maps)
 		fclose(maps);

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "base/buf.h"
+#include "base/refuse.h"
 
 /* Bytes that dlfs may hold by default: half of what is free, less 16 MiB for dlfs
  * itself, of the tightest memory cgroup (v1 or v2, all levels) or of the machine.
@@ -34,6 +35,8 @@ bool host_mount_is_dlfs(const struct host_mount *m);
 /* Absolute and without symlinks, also where the last folder cannot be asked because its
  * server is gone.  *ret is the caller's to free.  -ENOENT, -ENOTDIR, -EACCES, … */
 int host_resolve(const char *path, char **ret) DL_MUST_CHECK;
+/* The same of what need not be there yet; what is above it must (-ENOENT). */
+int host_resolve_new(const char *path, char **ret) DL_MUST_CHECK;
 
 /* Take a mount away, as root or by fusermount3.  -EBUSY: it is in use (never if `lazily`);
  * -EPERM, -EINVAL: not ours, not mounted; -ENOENT: there is no fusermount3; -ETIMEDOUT: a server
@@ -46,7 +49,7 @@ int host_unmount(const char *mountpoint, bool lazily) DL_MUST_CHECK;
  * Others who check the same place wait until *ret_lock is closed (the folder below the mount, with
  * an flock; -1 where it cannot be locked), but no longer than a start may take. */
 int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
-			  int *ret_lock, char reterr[256]) DL_MUST_CHECK;
+			  int *ret_lock, char reterr[REFUSE_MAX]) DL_MUST_CHECK;
 
 /* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
  * The file of a kind for a source: hash of its real path, and the kind for an extension; with a

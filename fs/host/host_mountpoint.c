@@ -2,27 +2,17 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/path.h"
+#include "base/refuse.h"
 #include "fs/host/internal.h"
 
 #define DEAD_MOUNTS 16                 /* that may lie on top of each other */
 #define LOCK_MS 70000                  /* a start is given up before */
-
-DL_PRINTF(3, 4)
-static int refuse(char reterr[256], int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(reterr, 256, format, args);
-	va_end(args);
-	return error;
-}
 
 /* The folder above and the last name; the folder may be asked even if the name cannot. */
 static int resolve_above(const char *path, char **ret)
@@ -57,6 +47,17 @@ int host_resolve(const char *path, char **ret)
 	if (errno == ENOTCONN || errno == EACCES)
 		return resolve_above(path, ret);
 	return -errno;
+}
+
+int host_resolve_new(const char *path, char **ret)
+{
+	char *real = realpath(path, NULL);
+
+	if (real) {
+		*ret = real;
+		return 0;
+	}
+	return errno == ENOENT ? resolve_above(path, ret) : -errno;
 }
 
 static bool same_folder(const struct stat *a, const struct stat *b)
@@ -103,7 +104,7 @@ static bool lies_within(const char *path, const char *folder)
 	return path_is_below((char *)in_a.at, (char *)in_b.at);
 }
 
-static int check_places(const char *source, const char *mountpoint, char reterr[256])
+static int check_places(const char *source, const char *mountpoint, char reterr[REFUSE_MAX])
 {
 	bool inside = lies_within(mountpoint, source), around = lies_within(source, mountpoint);
 
@@ -119,7 +120,7 @@ static int check_places(const char *source, const char *mountpoint, char reterr[
 	return 0;
 }
 
-static int check_folder(const char *mountpoint, char reterr[256])
+static int check_folder(const char *mountpoint, char reterr[REFUSE_MAX])
 {
 	struct stat st;
 
@@ -138,7 +139,7 @@ static int check_folder(const char *mountpoint, char reterr[256])
 	return 0;
 }
 
-static int check_empty(const char *mountpoint, char reterr[256])
+static int check_empty(const char *mountpoint, char reterr[REFUSE_MAX])
 {
 	DIR *d = opendir(mountpoint);
 	struct dirent *e;
@@ -156,7 +157,7 @@ static int check_empty(const char *mountpoint, char reterr[256])
 	return r;
 }
 
-static int refuse_mount(const struct host_mount *m, bool nonempty, char reterr[256])
+static int refuse_mount(const struct host_mount *m, bool nonempty, char reterr[REFUSE_MAX])
 {
 	if (host_mount_is_dlfs(m))
 		return refuse(reterr, -EBUSY, "%.80s already shows %.80s; dlfs umount %.60s first",
@@ -177,7 +178,7 @@ static int take_lock(const void *fd)
 }
 
 /* A lock belongs to all who share the open folder: what the child takes is ours. */
-static int lock(const char *folder, int *ret, char reterr[256])
+static int lock(const char *folder, int *ret, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(dl_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = fd < 0 ? -errno : child_call(take_lock, &fd, LOCK_MS);
@@ -194,7 +195,7 @@ static int lock(const char *folder, int *ret, char reterr[256])
 
 /* What lies below a dead mount cannot be locked.  Without any lock the mount that another has
  * just made in the dead one's place could be taken away. */
-static int lock_above(const char *mountpoint, int *ret, char reterr[256])
+static int lock_above(const char *mountpoint, int *ret, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(dl_freep) char *copy = strdup(mountpoint);
 
@@ -202,7 +203,7 @@ static int lock_above(const char *mountpoint, int *ret, char reterr[256])
 }
 
 /* Take away dead mounts of ours; refuse any other. */
-static int clear(const char *mountpoint, bool nonempty, char reterr[256])
+static int clear(const char *mountpoint, bool nonempty, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(dl_closep) int above = -1;
 	int r;
@@ -233,7 +234,7 @@ static int clear(const char *mountpoint, bool nonempty, char reterr[256])
 }
 
 int host_check_mountpoint(const char *source, const char *mountpoint, bool nonempty,
-			  int *ret_lock, char reterr[256])
+			  int *ret_lock, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(dl_closep) int fd = -1;
 	int r = clear(mountpoint, nonempty, reterr);

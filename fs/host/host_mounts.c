@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/path.h"
 #include "fs/host/internal.h"
 
 #define ANSWER_MS 3000                 /* a server that is alive answers a stat within this */
@@ -70,15 +71,6 @@ static int take_fields(const struct fields *f, struct host_mount *ret)
 	host_mount_fini(ret);
 	*ret = m;
 	return 0;
-}
-
-bool path_is_below(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	if (strcmp(folder, "/") == 0)
-		return true;
-	return strncmp(path, folder, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
 /* Later lines lie on top of earlier ones, so among those that cover the path it is the

@@ -14,7 +14,5 @@ int child_call(int (*call)(const void *context), const void *context, int ms) DL
  * that covers it.  1, 0: none, -ENOMEM. */
 int mounts_find(char *mountinfo, const char *path, bool prefix, struct host_mount *ret)
 	DL_MUST_CHECK;
-/* `path` starts with all folders of `folder`. */
-bool path_is_below(const char *path, const char *folder);
 /* Where a path lies within its file system, whatever bind mounts lead there. */
 int path_in_filesystem(const struct host_mount *m, const char *path, struct buf *ret) DL_MUST_CHECK;

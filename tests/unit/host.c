@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/path.h"
 #include "fs/host/internal.h"
 
 /* --- A machine made of files ---------------------------------------------------------- */
@@ -213,7 +214,9 @@ Test(mounts, below_means_whole_folders)
 	cr_assert(path_is_below("/a/b", "/a"));
 	cr_assert(path_is_below("/a", "/a"));
 	cr_assert(path_is_below("/a", "/"));
+	cr_assert(path_is_below("/a/b", "/a/"));
 	cr_assert_not(path_is_below("/ab", "/a"));
+	cr_assert_not(path_is_below("socket:[1]", "/"));
 	cr_assert_not(path_is_below("/", "/a"));
 }
 

@@ -1,0 +1,171 @@
+#include "fs/cli/mount_check.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "fs/cli/cli.h"
+#include "fs/host/host.h"
+#include "prefetch/order/order.h"
+#include "prefetch/store/disk_folder.h"
+
+int mount_said(int error, const struct config_error *e)
+{
+	if (error == -ENOMEM)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return error < 0 ? cli_fail(CLI_MOUNT_FAILED, "%s", e->text) : 0;
+}
+
+int mount_set(struct config *c, const char *key, const char *value)
+{
+	struct config_error e = { 0 };
+
+	return mount_said(config_set(c, key, value, &e), &e);
+}
+
+static int resolve(struct config *c, const char *key, const char *path)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	int r = host_resolve(path, &real);
+
+	if (r == 0)
+		return mount_set(c, key, real);
+	if (strcmp(key, "source") == 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", path,
+				strstr(path, "://") ? "only a folder of this machine can be shown"
+						   : strerror(-r));
+	if (r == -ENOENT)
+		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s",
+				path, path);
+	return cli_fail(CLI_MOUNT_FAILED, "the mount point %s cannot be used: %s", path,
+			strerror(-r));
+}
+
+/* The server would find out as well, but when nobody listens any more. */
+static int check_order(const char *text)
+{
+	dl_cleanup(order_spec_fini) struct order_spec spec = { 0 };
+	char why[160] = "out of memory";
+
+	return order_parse(text, &spec, why) < 0 ? cli_fail(CLI_MOUNT_FAILED, "order: %s", why) : 0;
+}
+
+/* A list is named relative to where the command was given, and read from elsewhere. */
+static int resolve_list(struct config *c)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	dl_cleanup(buf_free) struct buf spec = BUF_EMPTY;
+	const char *file;
+
+	if (strncmp(c->order, "list:", 5) != 0)
+		return 0;
+	file = c->order + 5;
+	real = realpath(file, NULL);
+	if (!real)
+		return cli_fail(CLI_MOUNT_FAILED, "the order's list %s cannot be read: %s", file,
+				strerror(errno));
+	if (buf_printf(&spec, "list:%s", real) < 0 || buf_append(&spec, "", 1) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
+	return mount_set(c, "order", (char *)spec.at);
+}
+
+static bool is_store_or_empty(const char *path)
+{
+	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || disk_folder_check(fd) != -ENOTEMPTY;
+}
+
+static int check_store(struct config *c)
+{
+	dl_cleanup(dl_freep) char *real = NULL;
+	struct stat st;
+	int r;
+
+	if (!*c->store_path)
+		return 0;
+	r = host_resolve_new(c->store_path, &real);
+	if (r == -ENOENT)
+		return cli_fail(CLI_MOUNT_FAILED, "the folder above the store %s is not there; "
+				"make it: mkdir -p %s", c->store_path, c->store_path);
+	if (r < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s cannot be used: %s", c->store_path,
+				strerror(-r));
+	if (stat(real, &st) == 0 && !S_ISDIR(st.st_mode))
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s is a file; give a folder", real);
+	if (path_is_below(real, c->source) || path_is_below(real, c->mountpoint))
+		return cli_fail(CLI_MOUNT_FAILED, "the store %s lies inside the source or the "
+				"mount point; give a folder elsewhere, on a local disk", real);
+	if (!is_store_or_empty(real))
+		return cli_fail(CLI_MOUNT_FAILED, "%s has files and is no store of dlfs; give an "
+				"empty folder, or one that is not there yet", real);
+	return mount_set(c, "store.path", real);
+}
+
+static int check_source(const char *source)
+{
+	struct stat st;
+
+	if (stat(source, &st) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", source,
+				strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s is a file; give the folder that "
+				"the dataset lies in", source);
+	if (access(source, R_OK | X_OK) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s may not be read by this user: %s",
+				source, strerror(errno));
+	return 0;
+}
+
+int mount_check(struct config *c, int *ret_lock)
+{
+	char text[REFUSE_MAX];
+	int r = resolve(c, "source", c->source);
+
+	if (r == 0)
+		r = check_source(c->source);
+	if (r == 0)
+		r = resolve(c, "mountpoint", c->mountpoint);
+	if (r == 0)
+		r = check_order(c->order);
+	if (r == 0)
+		r = resolve_list(c);
+	if (r == 0)
+		r = check_store(c);
+	if (r != 0)
+		return r;
+	if (host_check_mountpoint(c->source, c->mountpoint, c->nonempty, ret_lock, text) < 0)
+		return cli_fail(CLI_MOUNT_FAILED, "%s", text);
+	return 0;
+}
+
+static bool is_empty(const char *folder)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *d = NULL;
+	bool empty;
+
+	while (entries && (d = readdir(entries)) != NULL)
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			break;
+	empty = entries && !d;
+	if (entries)
+		closedir(entries);
+	return empty;
+}
+
+void mount_warn(const struct config *c)
+{
+	uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	there = DL_MIN(there, host_cgroup_limit());
+	if (c->memory > there)
+		cli_fail(CLI_OK, "warning: memory is more than the %llu MiB that there are here; "
+			 "without that setting dlfs takes half of what is free",
+			 (unsigned long long)(there / MiB));
+	if (is_empty(c->source))
+		cli_fail(CLI_OK, "note: the source %s holds no files", c->source);
+}
