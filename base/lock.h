@@ -6,7 +6,7 @@
  *
  *     manifest.writer → store.lock → source.lock → mailbox.lock → log
  *     commands.lock → errands.lock → log
- *     tier.lock → disk.lock
+ *     tier.lock → disk.lock, meter.lock
  */
 #pragma once
 #include <assert.h>

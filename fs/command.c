@@ -207,7 +207,8 @@ static int post_order(struct serve *s, const char *spec, bool followed, struct o
 	r = errands_post(s->errands, &o->errand);
 	if (r < 0)
 		free(o);
-	*ret = o;
+	else
+		*ret = o;
 	return r;
 }
 

@@ -3,11 +3,13 @@
  *
  *     epoch/                                               (epoch.h)
  *     stats.json metrics config.yaml order order.next      (read)
- *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
- *                                                           warm: how far it is)
  *     user.dlfs.order user.dlfs.epoch user.dlfs.refresh    (setxattr on the root, by the
  *                                                           mount's owner or root)
+ *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
+ *                                                           warm: how far it is)
  *     user.dlfs.state user.dlfs.source-size                (getxattr on a file)
+ *     user.dlfs.recode                                     (the same: what was done, or why not;
+ *     user.dlfs.ssim user.dlfs.quality                      of one that was coded anew)
  *     user.dlfs.error user.dlfs.order user.dlfs.refresh    (getxattr on the root: why the last
  *                                                           order was refused; the order that
  *                                                           is followed; waits for a refresh)

@@ -3,53 +3,29 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prefetch/manifest/name.h"
+
 #define NS 1e9
 
 /* --- JSON ------------------------------------------------------------------------------ */
 
-/* Length of the UTF-8 character at s, or 0 if there is none. */
-static size_t utf8_length(const unsigned char *s)
-{
-	static const struct { unsigned char mask, lead; uint32_t least; } forms[] = {
-		{ 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 },
-		{ 0xf8, 0xf0, 0x10000 },
-	};
-
-	for (size_t i = 0; i < DL_COUNT(forms); i++) {
-		uint32_t c = s[0] & (unsigned char)~forms[i].mask;
-
-		if ((s[0] & forms[i].mask) != forms[i].lead)
-			continue;
-		for (size_t k = 1; k <= i; k++) {
-			if ((s[k] & 0xc0) != 0x80)
-				return 0;
-			c = c << 6 | (s[k] & 0x3f);
-		}
-		if (c < forms[i].least || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-			return 0;
-		return i + 1;
-	}
-	return 0;
-}
-
 /* JSON is UTF-8, names are bytes: what is no character becomes U+FFFD. */
 static int add_json_string(struct buf *b, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
 	int r = buf_append(b, "\"", 1);
 
-	while (*s && r == 0) {
-		size_t n = utf8_length(s);
+	while (*text && r == 0) {
+		const char *at = text;
+		uint32_t code = name_code(&text);
 
-		if (n == 0)
+		if (name_is_escaped(code))
 			r = buf_printf(b, "\\ufffd");
-		else if (*s == '"' || *s == '\\')
-			r = buf_printf(b, "\\%c", *s);
-		else if (*s < 0x20 || *s == 0x7f)
-			r = buf_printf(b, "\\u%04x", *s);
+		else if (code == '"' || code == '\\')
+			r = buf_printf(b, "\\%c", (char)code);
+		else if (code < 0x20 || code == 0x7f)
+			r = buf_printf(b, "\\u%04x", code);
 		else
-			r = buf_append(b, s, n);
-		s += n ? n : 1;
+			r = buf_append(b, at, (size_t)(text - at));
 	}
 	return r < 0 ? r : buf_append(b, "\"", 1);
 }

@@ -65,8 +65,10 @@ static int answer_init(struct serve *s)
 	uint32_t head[2];
 	int len = fuse_session_receive_buf(s->session, &request);
 
-	if (len <= 0)
+	if (len <= 0) {
+		free(request.mem);
 		return len < 0 ? len : -ENOTCONN;
+	}
 	memcpy(head, request.mem, sizeof(head));
 	if (head[1] == OPCODE_INIT && (size_t)len <= SHARED_INIT_MAX) {
 		memcpy(shared->init, request.mem, (size_t)len);

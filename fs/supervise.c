@@ -211,13 +211,21 @@ static bool was_fault(int status)
 	return !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL;
 }
 
+/* "signal 11", "exit code 1". */
+static const char *how_it_ended(int status, char text[32])
+{
+	snprintf(text, 32, "%s %d", WIFSIGNALED(status) ? "signal" : "exit code",
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return text;
+}
+
 static int replace_server(struct supervisor *s, int status)
 {
+	char how[32];
 	int r = 0;
 
-	log_warning("the serving process ended with %s %d; another one takes over",
-		    WIFSIGNALED(status) ? "signal" : "exit code",
-		    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	log_warning("the serving process ended with %s; another one takes over",
+		    how_it_ended(status, how));
 	if (dies_too_often(s)) {
 		log_error("the serving process died more than %d times in 10 s: giving up",
 			  DEATHS_MAX);
@@ -267,16 +275,12 @@ static void leave(struct supervisor *s)
 
 static int fail_start(struct supervisor *s, int status)
 {
-	char text[320];
+	char text[80], how[32];
 
-	if (s->shared->error[0])
-		snprintf(text, sizeof(text), "%s", s->shared->error);
-	else
-		snprintf(text, sizeof(text), "the serving process ended at its start with %s %d",
-			 WIFSIGNALED(status) ? "signal" : "exit code",
-			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	snprintf(text, sizeof(text), "the serving process ended at its start with %s",
+		 how_it_ended(status, how));
 	mount_detach(s->mount);
-	say_error(s, text);
+	say_error(s, s->shared->error[0] ? s->shared->error : text);
 	return EXIT_FAILED;
 }
 

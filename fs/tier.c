@@ -88,11 +88,12 @@ int tier_open(struct serve *s)
 	r = disk_open(&o, &t->disk, &pid);
 	if (r == -EWOULDBLOCK)
 		return refuse_used(s, pid);
+	t->error = r;
+	note_problem(s);
 	if (r < 0) {
 		log_warning("nothing is kept in the store %s: %s", c->store_path, strerror(-r));
 		return 0;
 	}
-	note_problem(s);
 	dl_lock_init(&t->lock);
 	meter_init(&t->meter, on_measured, s);
 	t->queue = o.queue;
@@ -303,13 +304,9 @@ void tier_unpin(struct serve *s)
 
 bool tier_problem(const struct serve *s, char why[80])
 {
-	int error = 0;
+	int error = s->tier.disk ? disk_report(s->tier.disk).error : s->tier.error;
 
 	why[0] = '\0';
-	if (s->tier.disk)
-		error = disk_report(s->tier.disk).error;
-	else if (*s->options->config->store_path)
-		error = -EBUSY;
 	if (error < 0)
 		snprintf(why, 80, "%s", error == -ENOTEMPTY ? "it has files, and is no store" :
 			 strerror(-error));

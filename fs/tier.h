@@ -11,6 +11,7 @@ struct serve;
 
 struct tier {
 	struct disk *disk;             /* NULL: there is none */
+	int error;                     /* why, although one was asked for; or 0 */
 	struct meter meter;
 	struct dl_lock lock;           /* guards what follows: what is to be kept */
 	struct keep_census *census;    /* NULL: the dataset is not known yet */

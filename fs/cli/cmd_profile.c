@@ -208,9 +208,12 @@ static int write_report(struct request *q, const struct report *r)
 		return cli_fail(CLI_FAILED, "out of memory");
 	fwrite(page.at, 1, page.len, q->page);
 	e = ferror(q->page);
-	if (fclose(DL_TAKE(q->page)) == EOF || e || rename(q->part, q->report) < 0)
-		return cli_fail(CLI_FAILED, "%s could not be written: %s", q->report,
-				strerror(errno));
+	if (fclose(DL_TAKE(q->page)) == EOF || e || rename(q->part, q->report) < 0) {
+		e = cli_fail(CLI_FAILED, "%s could not be written: %s", q->report,
+			     strerror(errno));
+		unlink(q->part);
+		return e;
+	}
 	printf("\nThe report is in %s\n", q->report);
 	return CLI_OK;
 }

@@ -196,15 +196,6 @@ int measure_source(const struct measure *m, struct profile *p)
 	return 0;
 }
 
-double profile_fetch_rate(const struct profile *p)
-{
-	double best = 0;
-
-	for (unsigned i = 0; i < p->speed_count; i++)
-		best = DL_MAX(best, p->speeds[i].files_s);
-	return best;
-}
-
 /* --- One file ------------------------------------------------------------------------- */
 
 void measure_cool(const struct measure *m, sample_id id)

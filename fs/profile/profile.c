@@ -136,3 +136,12 @@ void profile_fini(struct profile *p)
 	free(p->sizes);
 	*p = (struct profile){ 0 };
 }
+
+double profile_fetch_rate(const struct profile *p)
+{
+	double best = 0;
+
+	for (unsigned i = 0; i < p->speed_count; i++)
+		best = DL_MAX(best, p->speeds[i].files_s);
+	return best;
+}

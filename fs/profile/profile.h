@@ -75,6 +75,5 @@ struct profile {
 int profile_measure(const struct profile_options *options, struct profile *ret) DL_MUST_CHECK;
 void profile_fini(struct profile *p);
 
-/* The fastest that the source was seen to be, files/s for files of `size` bytes: what limits it
- * is either the number of files or their bytes, whichever is nearer at the sample's mean. */
+/* The fastest that the source was seen to be, files/s; 0: nothing was fetched. */
 double profile_fetch_rate(const struct profile *p);

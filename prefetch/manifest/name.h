@@ -5,4 +5,6 @@
 #include "base/dl.h"
 
 uint32_t name_code(const char **at);   /* the next code point, and past it; 0: the end, and stay */
+/* A byte that is no UTF-8, as above. */
+static inline bool name_is_escaped(uint32_t code) { return code >= 0xdc80 && code <= 0xdcff; }
 int name_compare(const char *a, const char *b);

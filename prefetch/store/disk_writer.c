@@ -50,11 +50,12 @@ static int begin_segment(struct disk *d, uint64_t source)
 	w->fd = fd;
 	w->end = (struct mark){ number, 0 };
 	w->source = source;
-	DL_HOLD(&d->lock);
+	dl_lock_take(&d->lock);
 	r = space_add(d, number, 0);
 	if (r == 0)
 		space_find(d, number)->source = source;
-	else
+	dl_lock_drop(&d->lock);
+	if (r < 0)
 		end_segment(d);
 	return r;
 }

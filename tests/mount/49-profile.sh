@@ -42,3 +42,7 @@ grep -q -- '--sample takes a whole number from 1 to 100000' "$work/.out" || fail
 expect_fail "$DLFS" profile "$work/src" --cache many
 expect_fail "$DLFS" profile "$work/src" --report "$work/no/such/r.html"
 grep -q 'r.html cannot be written' "$work/.out" || fail "a report nowhere: $(cat "$work/.out")"
+mkdir "$work/folder"
+expect_fail "$DLFS" profile "$work/src" -n 1 -r 1 --report "$work/folder"
+grep -q 'folder could not be written' "$work/.out" || fail "a report on a folder: $(cat "$work/.out")"
+[ ! -e "$work/folder.part" ] || fail "a part is left of a report that could not be written"
