@@ -329,6 +329,19 @@ int command_refresh(struct serve *s)
 	return r;
 }
 
+static bool is_refreshing(struct commands *c)
+{
+	DL_HOLD(&c->lock);
+	return c->done != c->begun;
+}
+
+/* A source that takes longer than `verify_ttl` would fill the errands, and users could not tell
+ * anything any more. */
+int command_check(struct serve *s)
+{
+	return is_refreshing(commands_of(s)) ? 0 : command_refresh(s);
+}
+
 int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
 {
 	struct commands *c = commands_of(s);

@@ -28,6 +28,8 @@ void command_follow(struct serve *s, const char *spec);
 int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
 /* Begin to look for changes of the source. */
 int command_refresh(struct serve *s) DL_MUST_CHECK;
+/* The same, for who asks again and again: not while one is to be done already. */
+int command_check(struct serve *s) DL_MUST_CHECK;
 
 /* What became of an order: followed (0), or refused for this reason; "": by what the error says. */
 void command_note(struct serve *s, const char *spec, int error, const char *why);

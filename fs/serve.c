@@ -318,7 +318,7 @@ static void wait_for_end(struct serve *s, const sigset_t *signals)
 	while (wait_until(signals, DL_MIN(check, save)) <= 0) {
 		uint64_t now = clock_now();
 
-		if (now >= check && command_refresh(s) < 0)
+		if (now >= check && command_check(s) < 0)
 			log_debug("a check of the source is still to be done");
 		if (now >= check)
 			check = now + ttl;
