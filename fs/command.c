@@ -351,6 +351,8 @@ int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_ch
 		*ret_changed = c->changed;
 		return 1;
 	}
+	if (w->stopped_)
+		return -EINTR;
 	w->turn_ = c->begun;
 	w->next_ = c->waiters;
 	c->waiters = w;
@@ -367,5 +369,6 @@ bool command_stop_waiting(struct serve *s, struct refresh_waiter *w)
 			*at = w->next_;
 			return true;
 		}
+	w->stopped_ = true;
 	return false;
 }

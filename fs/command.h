@@ -45,9 +45,12 @@ void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[
 struct refresh_waiter {
 	void (*wake)(struct refresh_waiter *w, int changed);
 	uint64_t turn_;
+	bool stopped_;
 	struct refresh_waiter *next_;
 };
+/* -EINTR: command_stop_waiting() came before. */
 int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
 	DL_MUST_CHECK;
-/* true: w will not be woken any more. */
+/* true: w will not be woken any more.  false: it was, or is just being woken; or it does not wait
+ * yet, and then never will. */
 bool command_stop_waiting(struct serve *s, struct refresh_waiter *w) DL_MUST_CHECK;

@@ -84,7 +84,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
 {
 	struct parked *p = malloc(sizeof(*p));
-	int changed;
+	int changed, r;
 
 	if (!p) {
 		fuse_reply_err(req, ENOMEM);
@@ -92,11 +92,12 @@ static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
 	}
 	*p = (struct parked){ .waiter.wake = on_refreshed, .serve = s, .req = req, .size = size };
 	fuse_req_interrupt_func(req, on_interrupt, p);
-	if (command_await_refresh(s, &p->waiter, &changed) == 1) {
-		fuse_req_interrupt_func(req, NULL, NULL);
-		reply_changed(req, size, changed);
-		free(p);
-	}
+	r = command_await_refresh(s, &p->waiter, &changed);
+	if (r == 0)
+		return;
+	fuse_req_interrupt_func(req, NULL, NULL);
+	reply_changed(req, size, r < 0 ? r : changed);
+	free(p);
 }
 
 static int get_root(struct serve *s, const char *what, struct buf *ret)

@@ -31,11 +31,12 @@ static void wake(struct refresh_waiter *w, int changed)
 	woken++;
 }
 
-/* While the source is slow, checks that are due do not keep out what users tell. */
+/* While the source is slow, checks that are due do not keep out what users tell; and who was
+ * interrupted before he began to wait does not wait. */
 Test(command, checks_do_not_pile_up)
 {
 	struct serve s = { .stopping = true };        /* what runs at last does nothing */
-	struct refresh_waiter waiter = { .wake = wake };
+	struct refresh_waiter waiter = { .wake = wake }, early = { .wake = wake };
 	struct errand busy = { .run = wait_for_go }, told = { .run = do_nothing };
 	int changed;
 
@@ -47,6 +48,8 @@ Test(command, checks_do_not_pile_up)
 		cr_assert_eq(command_check(&s), 0, "check %d", i);
 	cr_assert_eq(errands_post(s.errands, &told), 0);
 	cr_assert_eq(command_await_refresh(&s, &waiter, &changed), 0, "none was begun");
+	cr_assert_eq(command_stop_waiting(&s, &early), false);
+	cr_assert_eq(command_await_refresh(&s, &early, &changed), -EINTR, "it waits for ever");
 	sem_post(&go);
 	errands_stop(s.errands);
 	cr_assert_eq(woken, 1);
