@@ -1,4 +1,6 @@
-/* How far a word that was typed is from one that was meant. */
+/* How far a word that was typed is from one that was meant.
+ * Thread-safety: pure.
+ */
 #pragma once
 #include "base/dl.h"
 

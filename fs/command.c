@@ -12,7 +12,6 @@
 #include "fs/notify.h"
 #include "fs/survey.h"
 
-#define REFRESH_THREADS 16
 #define DRAIN_NS (10 * CLOCK_S)
 
 struct commands {
@@ -279,7 +278,7 @@ static int refresh(struct serve *s)
 	r = find_source(s);
 	if (r < 0)
 		return r;
-	r = manifest_refresh(s->manifest, REFRESH_THREADS, true, notify_change(s->notify),
+	r = manifest_refresh(s->manifest, MANIFEST_THREADS, true, notify_change(s->notify),
 			     stop);
 	if (r < 0)
 		return r;

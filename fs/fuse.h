@@ -1,5 +1,6 @@
 /* libfuse's low-level interface, in the version that dlfs is written for, and what the files of
  * fs/ that answer requests share.  Nothing outside fs/ includes this.
+ * Thread-safety: every call on any request thread; replies on any thread.
  */
 #pragma once
 #define FUSE_USE_VERSION 312

@@ -2,6 +2,7 @@
  *
  * Written by whoever the comment names; read by all.  A server that takes over finds it as
  * the dead one left it, so nothing here needs a lock to be consistent.
+ * Thread-safety: atomics, and each other member has one writer.
  */
 #pragma once
 #include "base/stats.h"

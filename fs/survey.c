@@ -10,7 +10,6 @@
 #include "fs/notify.h"
 #include "fs/watch.h"
 
-#define SCAN_THREADS 16
 #define DRAIN_NS (5 * CLOCK_S)
 
 static const char *order_in_force(const struct serve *s)
@@ -54,7 +53,7 @@ void survey_load(struct serve *s)
 static int know_source(struct serve *s, bool *ret_saved)
 {
 	*ret_saved = manifest_scanned(s->manifest);
-	return *ret_saved ? 0 : manifest_scan(s->manifest, SCAN_THREADS,
+	return *ret_saved ? 0 : manifest_scan(s->manifest, MANIFEST_THREADS,
 					      errands_stopping(s->errands));
 }
 
@@ -143,8 +142,9 @@ static void renew(struct serve *s, sample_id id)
 	if (s->stopping || !served_wants(s->served, id))
 		return;
 	notify_forget_pages(s->notify, node_of_sample(id));
-	notify_drain(s->notify, clock_now() + DRAIN_NS);
-	served_renew(s->served, id);
+	/* If not, its next reader asks for it again. */
+	if (notify_drain(s->notify, clock_now() + DRAIN_NS))
+		served_renew(s->served, id);
 }
 
 static void run_stale(struct errand *errand, struct serve *s)

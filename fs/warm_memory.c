@@ -1,6 +1,7 @@
 /* dlfs warm without a store: into memory, as far as it has room. */
 #include "fs/warm_internal.h"
 
+#define ARRIVING (CLOCK_S / 2)         /* for what is on its way when there is no more room */
 #define STALL (5 * CLOCK_S)            /* without a step: what is missing does not come */
 
 /* In memory, or in the page cache. */
@@ -73,7 +74,8 @@ enum state warm_fill_memory(struct warm *w)
 			since = clock_now();
 		last = w->files;
 	}
-	for (int i = 0; i < 50 && r == -ENOSPC && !warm_ended(w); i++) {    /* what is on its way */
+	for (since = clock_now();
+	     r == -ENOSPC && !warm_ended(w) && clock_now() < since + ARRIVING;) {
 		warm_wait(w);
 		count_held(w);
 	}

@@ -7,6 +7,7 @@
  *
  * A watcher never blocks a reader: its queue overflows instead, which is a fact as well.
  * Opens by dlfs itself (its pid and its threads) are left out.
+ * Thread-safety: every call on any thread, but start, stop and free.
  */
 #pragma once
 #include "fs/serve.h"

@@ -1,4 +1,6 @@
-/* Handlers of extended attributes; what they mean is in control.h. */
+/* Handlers of extended attributes; what they mean is in control.h.
+ * Thread-safety: on any request thread.
+ */
 #pragma once
 #include "fs/fuse.h"
 

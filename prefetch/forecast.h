@@ -1,5 +1,7 @@
 /* Epochs that are worked out from two: which seed a script gave to torch's default generator, and
- * with it all the epochs to come.  One search, shared by several threads.  No I/O. */
+ * with it all the epochs to come.  One search, shared by several threads.  No I/O.
+ * Thread-safety: forecast_run() on any number of threads at once, the others on one.
+ */
 #pragma once
 #include "prefetch/order/chain.h"
 #include "prefetch/order/lessons.h"

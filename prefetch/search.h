@@ -1,5 +1,7 @@
 /* One search: the evidence that it began with, and the work that several threads share.  What
- * it finds is judged by all the evidence that there is by then.  No I/O. */
+ * it finds is judged by all the evidence that there is by then.  No I/O.
+ * Thread-safety: search_run() on any number of threads at once, the others on one.
+ */
 #pragma once
 #include <stdatomic.h>
 

@@ -24,12 +24,12 @@ struct request {
 	uint64_t cache;                /* 0: what dlfs would hold by default */
 };
 
-static volatile sig_atomic_t interrupted;
+static _Atomic bool interrupted;
 
 static void on_signal(int number)
 {
 	(void)number;
-	interrupted = 1;
+	interrupted = true;
 }
 
 /* --- What was asked for --------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static int take_arguments(struct request *q, int argc, char **argv)
 
 /* --- Doing it ------------------------------------------------------------------------- */
 
-static bool show_progress(void *context, const char *what, uint64_t done, uint64_t all)
+static void show_progress(void *context, const char *what, uint64_t done, uint64_t all)
 {
 	const bool *terminal = context;
 
@@ -180,7 +180,6 @@ static bool show_progress(void *context, const char *what, uint64_t done, uint64
 			(unsigned long long)all);
 	else if (*terminal)
 		fprintf(stderr, "\r\033[K%s", what);
-	return !interrupted;
 }
 
 /* It is opened before the work, so that a wrong name is told at once, and gets its name when it is
@@ -252,6 +251,7 @@ static int profile(struct request *q)
 	char what[64];
 	int r;
 
+	q->options.stop = &interrupted;
 	q->options.progress = show_progress;
 	q->options.context = &terminal;
 	sigaction(SIGINT, &ends, NULL);

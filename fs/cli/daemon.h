@@ -1,4 +1,6 @@
-/* Going to the background, without losing an error on the way. */
+/* Going to the background, without losing an error on the way.
+ * Thread-safety: none; before there is a second thread.
+ */
 #pragma once
 #include "base/dl.h"
 

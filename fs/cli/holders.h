@@ -1,5 +1,6 @@
 /* Which processes serve a mount, and which use it; found in /proc, so that a mount whose
  * server hangs is not asked.  Processes of other users are seen by root only.
+ * Thread-safety: every call on any thread.
  */
 #pragma once
 #include <signal.h>

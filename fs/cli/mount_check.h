@@ -1,6 +1,7 @@
 /* Whether a mount can be as it was asked for: its places, its store, its order.
  *
  * All but mount_warn() return 0, or an exit code (CLI_MOUNT_FAILED) after the user was told why.
+ * Thread-safety: none, one thread.
  */
 #pragma once
 #include "config/config.h"

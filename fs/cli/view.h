@@ -1,4 +1,6 @@
-/* A report of a mount (.dlfs/stats.json), read.  Keys may lead into objects: "order.spec". */
+/* A report of a mount (.dlfs/stats.json), read.  Keys may lead into objects: "order.spec".
+ * Thread-safety: one thread at a time for a view.
+ */
 #pragma once
 #include "base/buf.h"
 

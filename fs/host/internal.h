@@ -1,4 +1,6 @@
-/* The same questions with the files of another machine: `root` stands before every path. */
+/* The same questions with the files of another machine: `root` stands before every path.
+ * Thread-safety: as in host.h.
+ */
 #pragma once
 #include "fs/host/host.h"
 

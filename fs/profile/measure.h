@@ -1,11 +1,13 @@
-/* The two halves of profile_measure(); see profile.h. */
+/* The two halves of profile_measure(); see profile.h.
+ * Thread-safety: measure_read() on any thread, the others on that of profile_measure().
+ */
 #pragma once
 #include "fs/profile/profile.h"
 #include "prefetch/source/source.h"
 
 #define MEASURE_WHOLE (8 * MiB)        /* of a larger file only so much is fetched */
 
-/* Who asks for progress; stops when it says so. */
+/* What both halves go by. */
 struct measure {
 	const struct profile_options *options;
 	struct manifest *manifest;

@@ -6,13 +6,12 @@
 #include "fs/profile/measure.h"
 
 #define POOL 4096                      /* files that the source is measured with */
-#define SCAN_THREADS 16
 
 int measure_tell(const struct measure *m, const char *what, uint64_t done, uint64_t all)
 {
-	if (!m->options->progress || m->options->progress(m->options->context, what, done, all))
-		return 0;
-	return -ECANCELED;
+	if (m->options->progress)
+		m->options->progress(m->options->context, what, done, all);
+	return m->options->stop && *m->options->stop ? -ECANCELED : 0;
 }
 
 /* Reservoir sampling (Vitter's algorithm R), then a shuffle, since the reservoir is not in random
@@ -86,7 +85,7 @@ static int measure_with(struct measure *m, struct profile *p)
 	int r = measure_tell(m, "list of files", 0, 0);
 
 	if (r == 0)
-		r = manifest_scan(m->manifest, SCAN_THREADS, &(_Atomic bool){ false });
+		r = manifest_scan(m->manifest, MANIFEST_THREADS, m->options->stop);
 	if (r < 0)
 		return r;
 	usage = manifest_usage(m->manifest);

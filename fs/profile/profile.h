@@ -23,8 +23,9 @@ struct profile_options {
 	unsigned ratio_count;
 	unsigned max_short_side;       /* 0: no scaling */
 	unsigned sample;               /* files that are decoded and recoded */
-	/* On the calling thread, now and then; false: stop (-ECANCELED). */
-	bool (*progress)(void *context, const char *what, uint64_t done, uint64_t all);
+	const _Atomic bool *stop;      /* end soon when it becomes true (-ECANCELED); or NULL */
+	/* On the calling thread, now and then; may be NULL. */
+	void (*progress)(void *context, const char *what, uint64_t done, uint64_t all);
 	void *context;
 };
 

@@ -1,4 +1,6 @@
-/* Symlinks inside the dataset, followed through what the manifest knows.  Reads nothing. */
+/* Symlinks inside the dataset, followed through what the manifest knows.  Reads nothing.
+ * Thread-safety: every call on any thread.
+ */
 #pragma once
 #include "prefetch/manifest/manifest.h"
 

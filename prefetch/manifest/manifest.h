@@ -122,9 +122,12 @@ struct manifest_change {
 	void *context;
 };
 
+#define MANIFEST_THREADS 16            /* for who does not know better: most wait for a server */
+
 /* [reads] Read every folder that has no listing yet, with `threads` threads.  Folders that
  * cannot be read now are passed over, except the root.
- * *stop: give up soon when it becomes true (-ECANCELED).  Afterwards manifest_scanned().
+ * *stop: give up soon when it becomes true (-ECANCELED); NULL is fine.  Afterwards
+ * manifest_scanned().
  */
 int manifest_scan(struct manifest *m, unsigned threads, const _Atomic bool *stop) DL_MUST_CHECK;
 bool manifest_scanned(const struct manifest *m);

@@ -1,4 +1,6 @@
-/* The samples of a list, in its order: the making of a list, see list.h. */
+/* The samples of a list, in its order: the making of a list, see list.h.
+ * Thread-safety: every call on any thread.
+ */
 #pragma once
 #include "prefetch/manifest/list.h"
 

@@ -13,6 +13,7 @@
  * than two shuffles of all samples would be (pieces.c).
  *
  * A function of its arguments and of nothing else: whoever computes it has the same order.
+ * Thread-safety: pure.
  */
 #pragma once
 #include "base/dl.h"

@@ -1,4 +1,6 @@
-/* One job's way through one sequence: a course, and how it is kept up to date. */
+/* One job's way through one sequence: a course, and how it is kept up to date.
+ * Thread-safety: none; one owner, the tracker.
+ */
 #pragma once
 #include "prefetch/order/positions.h"
 #include "prefetch/order/score.h"

@@ -6,6 +6,7 @@
  * resolve: the index of a path, or a negative errno.  -EINVAL: reterr names the line, or says
  * that there are no entries; -ENOMEM: it is "".  The caller owns *ret.
  * Reads bytes, not files.  Indices must be below n.
+ * Thread-safety: pure, as far as resolve() is.
  */
 #pragma once
 #include "prefetch/order/order.h"

@@ -1,5 +1,6 @@
 /* MT19937 as torch's CPU generator uses it: only the low 32 bits of a seed count; the same
  * stream as std::mt19937 and numpy's RandomState(low32).  Matsumoto and Nishimura 1998.
+ * Thread-safety: pure; a generator has one owner.
  */
 #pragma once
 #include "base/dl.h"

@@ -6,6 +6,7 @@
  * close to a tail is worth less, and nothing where samples are few.  Any
  * other open starts a lane of its own and costs SCORE_MISS bits.  The sum never falls below
  * zero (a CUSUM, Page 1954), so what came before does not hold a change back.
+ * Thread-safety: pure; a score has one owner.
  */
 #pragma once
 #include "base/dl.h"

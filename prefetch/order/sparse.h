@@ -1,4 +1,6 @@
-/* The first `length` entries of torch_randperm(g, n), in O(length).  length <= n.  -ENOMEM. */
+/* The first `length` entries of torch_randperm(g, n), in O(length).  length <= n.  -ENOMEM.
+ * Thread-safety: pure.
+ */
 #pragma once
 #include "base/dl.h"
 

@@ -2,6 +2,7 @@
  *
  * error_exit() must not return, so it jumps out to jpeg_guard().  Nothing between the two may own
  * memory that is not in the libjpeg object or in what `context` points to.
+ * Thread-safety: one thread at a time for a guard.
  */
 #pragma once
 #include <setjmp.h>

@@ -1,4 +1,6 @@
-/* The order in which JPEG writes the coefficients of a block. */
+/* The order in which JPEG writes the coefficients of a block.
+ * Thread-safety: constants.
+ */
 #pragma once
 #include <stdint.h>
 

@@ -46,3 +46,17 @@ mkdir "$work/folder"
 expect_fail "$DLFS" profile "$work/src" -n 1 -r 1 --report "$work/folder"
 grep -q 'folder could not be written' "$work/.out" || fail "a report on a folder: $(cat "$work/.out")"
 [ ! -e "$work/folder.part" ] || fail "a part is left of a report that could not be written"
+
+# Ctrl-C while it still lists the files, of which each size takes a while.
+mkdir "$work/slow"
+python3 "$here/../lib/make_dataset.py" "$work/many" 40 40
+mount_dlfs "$work/many" "$work/slow" png=fast,order=none,source_layers='slow:latency=200ms\,parallel=1'
+fetched() { jq .fetches "$work/slow/.dlfs/stats.json"; }
+"$DLFS" profile "$work/slow" > "$work/.out" 2>&1 & profile=$!
+begun() { [ "$(fetched)" -gt 0 ]; }
+wait_for 10 begun || fail "nothing was asked for"
+kill -INT $profile
+! wait $profile || fail "it went on: $(cat "$work/.out")"
+grep -q interrupted "$work/.out" || fail "not interrupted, but: $(cat "$work/.out")"
+[ "$(fetched)" -lt 40 ] || fail "it listed all files first"
+umount_dlfs "$work/slow"
