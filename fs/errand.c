@@ -2,44 +2,23 @@
 
 #include <pthread.h>
 
-#include "base/lock.h"
+#include "base/mailbox.h"
 
 #define WAITING_MAX 64
 
 struct errands {
 	struct serve *serve;
-	struct dl_lock lock;           /* guards the queue */
-	pthread_cond_t queued;
-	struct errand *first, **last;
-	unsigned waiting;
-	bool closed;
+	struct mailbox *waiting;       /* struct errand * */
 	_Atomic bool stopping;
 	pthread_t thread;
 };
-
-static struct errand *take(struct errands *e)
-{
-	struct errand *first;
-
-	DL_HOLD(&e->lock);
-	while (!e->first && !e->closed)
-		dl_cond_wait(&e->queued, &e->lock);
-	first = e->first;
-	if (first) {
-		e->first = first->next_;
-		e->waiting--;
-		if (!e->first)
-			e->last = &e->first;
-	}
-	return first;
-}
 
 static void *errands_main(void *arg)
 {
 	struct errands *e = arg;
 	struct errand *errand;
 
-	while ((errand = take(e)))
+	while (mailbox_take(e->waiting, &errand, 1, UINT64_MAX) > 0)
 		errand->run(errand, e->serve);
 	return NULL;
 }
@@ -52,12 +31,11 @@ int errands_start(struct serve *s, struct errands **ret)
 	if (!e)
 		return -ENOMEM;
 	e->serve = s;
-	e->last = &e->first;
-	dl_lock_init(&e->lock);
-	dl_cond_init(&e->queued);
-	r = -pthread_create(&e->thread, NULL, errands_main, e);
+	r = mailbox_new(sizeof(struct errand *), WAITING_MAX, &e->waiting);
+	if (r == 0)
+		r = -pthread_create(&e->thread, NULL, errands_main, e);
 	if (r < 0) {
-		free(e);
+		errands_free(e);
 		return r;
 	}
 	*ret = e;
@@ -69,11 +47,7 @@ void errands_stop(struct errands *e)
 	if (!e)
 		return;
 	e->stopping = true;
-	{
-		DL_HOLD(&e->lock);
-		e->closed = true;
-		pthread_cond_broadcast(&e->queued);
-	}
+	mailbox_close(e->waiting);
 	pthread_join(e->thread, NULL);
 }
 
@@ -81,24 +55,13 @@ void errands_free(struct errands *e)
 {
 	if (!e)
 		return;
-	pthread_cond_destroy(&e->queued);
-	dl_lock_fini(&e->lock);
+	mailbox_free(e->waiting);
 	free(e);
 }
 
 int errands_post(struct errands *e, struct errand *errand)
 {
-	DL_HOLD(&e->lock);
-	if (e->closed)
-		return -ESHUTDOWN;
-	if (e->waiting == WAITING_MAX)
-		return -EAGAIN;
-	errand->next_ = NULL;
-	*e->last = errand;
-	e->last = &errand->next_;
-	e->waiting++;
-	pthread_cond_signal(&e->queued);
-	return 0;
+	return mailbox_post(e->waiting, &errand, 0);
 }
 
 const _Atomic bool *errands_stopping(struct errands *e)
