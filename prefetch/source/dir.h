@@ -85,9 +85,6 @@ int dir_thread(struct dir *d, void *(*run)(void *)) DL_MUST_CHECK;     /* signal
 
 /* With the lock: the next job that may run, its first call in job->want; NULL: none now. */
 struct dir_job *dir_take(struct dir *d);
-/* Without the lock: the result of job->want is in; what is wanted next. */
-enum dir_want dir_step(struct dir_job *j, int result);
-int dir_fstat(struct dir_job *j);      /* the call for DIR_STAT, made here */
 /* Without the lock: after DIR_END.  Ends the fetch, or puts it back into the queue. */
 void dir_finish(struct dir_job *j);
 
@@ -95,3 +92,12 @@ void dir_finish(struct dir_job *j);
  * (-ETIMEDOUT).  true: nothing was left hanging.  If not, a thread or the kernel may still
  * write to a job: then d has to stay for ever, and the threads are on their own. */
 bool dir_stop(struct dir *d) DL_MUST_CHECK;
+
+/* --- dir_job.c ------------------------------------------------------------------------ */
+
+/* With the lock, which a stop that gives jobs up relies on; it never blocks. */
+void dir_prepare(struct dir_job *j);
+/* Without the lock: the result of job->want is in; what is wanted next. */
+enum dir_want dir_step(struct dir_job *j, int result);
+int dir_fstat(struct dir_job *j);      /* the call for DIR_STAT, made here */
+void dir_let_go(struct dir_job *j);    /* of descriptors, and of pages that nobody had before */
