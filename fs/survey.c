@@ -19,7 +19,8 @@ static const char *order_in_force(const struct serve *s)
 	return *told ? told : s->options->config->order;
 }
 
-void survey_order(struct serve *s)
+/* Follow the order that was told last (or configured) over the dataset as it is now. */
+static void follow_order(struct serve *s)
 {
 	const char *spec = order_in_force(s);
 	char why[160] = "";
@@ -86,7 +87,7 @@ void survey_known(struct serve *s)
 	tier_dataset(s);
 	engine_scanned(s->engine);
 	early_answer(s);
-	survey_order(s);
+	follow_order(s);
 }
 
 static void run_survey(struct errand *e, struct serve *s)

@@ -1,5 +1,6 @@
 /* Getting to know the source: the saved manifest or a scan, and the order that was told.
- * Thread-safety: survey_stale on any thread; survey_order and _save on the errand thread.
+ * Thread-safety: survey_stale() on any thread; survey_known() and survey_save() on the errand
+ * thread, the others on the main one.
  */
 #pragma once
 #include "fs/serve.h"
@@ -10,8 +11,6 @@ void survey_load(struct serve *s);
 int survey_begin(struct serve *s) DL_MUST_CHECK;
 /* The manifest is complete, or another one than before: whom it concerns is told. */
 void survey_known(struct serve *s);
-/* Follow the order that was told last (or configured) over the dataset as it is now. */
-void survey_order(struct serve *s);
 /* Keep the manifest for the next mount; a failure is only logged. */
 void survey_save(struct serve *s);
 /* Keep what is served of files for the next mount, if that has changed. */

@@ -24,5 +24,3 @@ int measure_tell(const struct measure *m, const char *what, uint64_t done, uint6
 	DL_MUST_CHECK;
 /* The whole sample, at most MEASURE_WHOLE of it; waits for it.  -errno of the source. */
 int measure_read(const struct measure *m, sample_id id, struct buf *ret) DL_MUST_CHECK;
-/* Take it out of the page cache of the source, so that the next read is a real one. */
-void measure_cool(const struct measure *m, sample_id id);

@@ -140,6 +140,21 @@ static double process_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / CLOCK_S;
 }
 
+/* Take it out of the page cache of the source, so that the next read is a real one. */
+static void cool(const struct measure *m, sample_id id)
+{
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = -1;
+
+	if (manifest_path(m->manifest, node_of_sample(id), &path) < 0 ||
+	    buf_append(&path, "", 1) < 0)
+		return;
+	fd = openat(manifest_root_fd(m->manifest), (char *)path.at,
+		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 static int measure_speed(const struct measure *m, unsigned parallel, const sample_id *ids,
 			 size_t count, struct profile_speed *ret)
 {
@@ -153,7 +168,7 @@ static int measure_speed(const struct measure *m, unsigned parallel, const sampl
 	dl_lock_init(&run->lock);
 	dl_cond_init(&run->changed);
 	for (size_t i = 0; i < count; i++)
-		measure_cool(m, ids[i]);
+		cool(m, ids[i]);
 	began = process_seconds();
 	landed = fly(m, run, parallel, ids, count);
 	r = run->count ? 0 : run->error ? run->error : -ENODATA;
@@ -197,20 +212,6 @@ int measure_source(const struct measure *m, struct profile *p)
 }
 
 /* --- One file ------------------------------------------------------------------------- */
-
-void measure_cool(const struct measure *m, sample_id id)
-{
-	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = -1;
-
-	if (manifest_path(m->manifest, node_of_sample(id), &path) < 0 ||
-	    buf_append(&path, "", 1) < 0)
-		return;
-	fd = openat(manifest_root_fd(m->manifest), (char *)path.at,
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0)
-		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-}
 
 struct waiter {
 	struct fetch fetch;

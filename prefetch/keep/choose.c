@@ -265,12 +265,3 @@ double keep_saving(const struct keep_census *c, const struct keep_rule *r, struc
 
 	return (double)all.files * cost.request_ns + (double)all.bytes * cost.byte_ns;
 }
-
-void keep_wanted(const struct keep_census *c, const struct keep_rule *r, uint64_t *ret_files,
-		 uint64_t *ret_bytes)
-{
-	struct bucket all = count_wanted(c, r);
-
-	*ret_files = all.files;
-	*ret_bytes = all.bytes;
-}

@@ -67,6 +67,3 @@ void keep_rule_free(struct keep_rule *r);      /* NULL is fine */
 bool keep_wants(const struct keep_rule *r, uint64_t hash, uint64_t size);
 /* Time that an epoch is shorter by what a rule keeps, in ns: to compare rules. */
 double keep_saving(const struct keep_census *c, const struct keep_rule *r, struct keep_cost cost);
-/* So many samples and bytes of their files a rule wants. */
-void keep_wanted(const struct keep_census *c, const struct keep_rule *r, uint64_t *ret_files,
-		 uint64_t *ret_bytes);

@@ -148,10 +148,3 @@ int folder_open(const struct manifest *m, uint32_t folder, int how_to) DL_MUST_C
 void sums_replace(struct manifest *m, uint32_t folder, uint32_t old, uint32_t now);
 /* The same for everything, from nothing. */
 void sums_all(struct manifest *m);
-
-/* Run work(context, folder) once for every folder, also those that are found meanwhile, on
- * `threads` threads.  The first error ends it. */
-int each_folder(struct manifest *m, unsigned threads, const _Atomic bool *stop,
-		int (*work)(void *context, uint32_t folder), void *context) DL_MUST_CHECK;
-
-void manifest_reset(struct manifest *m);        /* only the root, unread */

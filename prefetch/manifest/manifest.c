@@ -44,7 +44,8 @@ static void lay_out(struct manifest *m)
 			      (UINT64_C(1) << 40) - 1);
 }
 
-void manifest_reset(struct manifest *m)
+/* Only the root, unread. */
+static void reset(struct manifest *m)
 {
 	struct head *h = m->head;
 
@@ -92,7 +93,7 @@ int manifest_open(const struct manifest_options *options, struct manifest **ret)
 	r = map_range(m, options->reserve);
 	if (r < 0)
 		return r;
-	manifest_reset(m);
+	reset(m);
 	r = draft_stamp(m, 0, &m->head->root);
 	if (r < 0)
 		return r;

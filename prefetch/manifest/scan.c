@@ -77,7 +77,9 @@ static void *walker(void *arg)
 	return NULL;
 }
 
-int each_folder(struct manifest *m, unsigned threads, const _Atomic bool *stop,
+/* Run work(context, folder) once for every folder, also those that are found meanwhile, on
+ * `threads` threads.  The first error ends it. */
+static int each_folder(struct manifest *m, unsigned threads, const _Atomic bool *stop,
 		int (*work)(void *context, uint32_t folder), void *context)
 {
 	struct walk w = { .m = m, .stop = stop, .work = work, .context = context };

@@ -24,7 +24,7 @@ void lead_start(struct plan *p)
 	p->target = p->limits.lead ? p->limits.lead : DL_MAX(p->limits.depth * 2, LEAD_FIRST);
 }
 
-uint32_t lead_of(const struct plan *p, const struct slot *s)
+static uint32_t lead_of(const struct plan *p, const struct slot *s)
 {
 	uint64_t share = cap(p) / DL_MAX(p->full_courses, 1u);
 	uint64_t proven = DL_MAX(s->front - s->start, LEAD_UNPROVEN);

@@ -248,17 +248,6 @@ uint64_t plan_forget(struct plan *p, sample_id id)
 	return h->size;
 }
 
-void plan_forget_all(struct plan *p)
-{
-	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++) {
-		struct held *h = p->table[i];
-
-		if (h && (h->state == HELD_READY || h->state == HELD_FETCHING))
-			held_change(p, h, h->state, ROLE_DOOMED);
-	}
-	p->fill = 0;
-}
-
 /* --- Steps ---------------------------------------------------------------------------- */
 
 static struct plan_step idle(void) { return (struct plan_step){ .verb = PLAN_IDLE }; }

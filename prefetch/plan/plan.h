@@ -100,7 +100,6 @@ void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled wi
  * there was no room. */
 int plan_warm(struct plan *p, const sample_id *ids, size_t count);
 uint64_t plan_forget(struct plan *p, sample_id id);     /* it shall be dropped; its bytes */
-void plan_forget_all(struct plan *p);  /* every LEAD and KEPT sample shall be dropped */
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
  * plan_wake().  Never more than `depth` × 2 fetches are out at once, or four pieces where a source

@@ -168,7 +168,6 @@ uint32_t slot_piece(const struct slot *s);      /* samples in a piece, about; 0:
 /* lead.c */
 /* Some course's samples are fetched in pieces. */
 bool plan_in_pieces(const struct plan *p);
-uint32_t lead_of(const struct plan *p, const struct slot *s);
 /* Where the lead of a slot ends, and whether it may go on into room that nobody needs. */
 uint64_t lead_end(const struct plan *p, const struct slot *s);
 bool lead_deeper(const struct plan *p, const struct slot *s);

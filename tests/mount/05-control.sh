@@ -38,7 +38,7 @@ expect_fail "$DLFS" order "$mnt" "list:$work/empty"
 grep -q '^dlfs: the list has no entries' "$work/.out" || fail "an empty list: $(cat "$work/.out")"
 
 cat "$mnt/c1/1.jpg" > /dev/null
-getfattr --only-values -n user.dlfs.state "$mnt/c1/1.jpg" | grep -Eq '^(page-cache|memory|disk|shared|source)$' ||
+getfattr --only-values -n user.dlfs.state "$mnt/c1/1.jpg" | grep -Eq '^(page-cache|memory|disk|source)$' ||
 	fail "user.dlfs.state"
 [ "$(getfattr --only-values -n user.dlfs.source-size "$mnt/c1/1.jpg")" = 2 ] || fail "source-size"
 [ -z "$(getfattr -d "$mnt/c1/1.jpg")" ] || fail "getfattr -d is not empty"

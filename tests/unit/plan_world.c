@@ -286,7 +286,8 @@ static void chaos_fact(struct chaos *c)
 	else if (what < 546)
 		plan_fill(c->p, rnd(2));
 	else if (what < 548)
-		plan_forget_all(c->p);
+		for (sample_id id = 0; id < 1200; id++)
+			(void)plan_forget(c->p, id);
 	else if (what < 550) {
 		limits.room += rnd(200) * SIZE;
 		plan_limits_changed(c->p, &limits);
