@@ -257,7 +257,7 @@ static int get_block(struct engine *e, struct block b, struct waiter *w, struct 
 		*ret = entry;
 	else if (got == STORE_MINE)
 		late_start(e, entry);
-	else if (got == STORE_BUSY && !e->drawn)       /* else it comes with its piece */
+	else if (got == STORE_BUSY)
 		source_hurry(e->options.source, b.id, b.number * e->block_size);
 	return got;
 }

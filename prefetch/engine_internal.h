@@ -121,15 +121,19 @@ void learn_foretold(void *engine, const struct forecast *f);   /* the finder's t
 void learn_save(void *engine, const struct lessons *l);        /* ... here */
 
 /* fetch.c: planned samples and what becomes of them; on the planner's thread */
-void fetch_planned(struct engine *e, sample_id id, uint64_t due);
+void fetch_planned(struct engine *e, const struct plan_step *step);
 void drop_planned(struct engine *e, sample_id id);
 void fetch_held(struct engine *e, const struct fact *f);
 void fetch_done(struct engine *e, const struct fact *f);
 void push_done(struct engine *e, const struct fact *f);
 void push_known(struct engine *e, sample_id id);
 /* Start reading a block that we are the filler of.  reserved: bytes, for a late one. */
-void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
-		 uint64_t reserved);
+struct urgency {
+	uint64_t due;                  /* as these two in struct fetch */
+	bool in_turn;
+	bool late;                     /* it has a part of the reserve */
+};
+void fetch_start(struct engine *e, struct entry *entry, struct urgency urgency, uint64_t reserved);
 
 /* Of a fetch that has ended well: what came from the source, which is not what is served. */
 uint64_t fetch_source_bytes(const struct engine *e, const struct fetch *f);

@@ -51,8 +51,7 @@ static void on_done(struct fetch *f)
 	e->in_flight--;
 }
 
-void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
-		 uint64_t reserved)
+void fetch_start(struct engine *e, struct entry *entry, struct urgency urgency, uint64_t reserved)
 {
 	struct block b = store_block(entry);
 	struct job *j = malloc(sizeof(*j));
@@ -62,9 +61,10 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
 	if (j) {
 		*j = (struct job){
 			.fetch = { .id = b.id, .offset = b.number * e->block_size, .len = len,
-				   .whole = !is_big(e, b.id), .due = due, .done = on_done },
+				   .whole = !is_big(e, b.id), .due = urgency.due,
+				   .in_turn = urgency.in_turn, .done = on_done },
 			.engine = e, .entry = entry, .started = clock_now(), .number = b.number,
-			.late = late, .reserved = reserved,
+			.late = urgency.late, .reserved = reserved,
 		};
 		e->in_flight++;
 		r = source_submit(e->options.source, &j->fetch);
@@ -74,7 +74,7 @@ void fetch_start(struct engine *e, struct entry *entry, uint64_t due, bool late,
 	}
 	free(j);
 	store_abort(entry, r);
-	if (late)
+	if (urgency.late)
 		late_release(e, reserved);
 	tell(e, (struct fact){ .kind = FACT_DONE, .id = b.id, .number = b.number, .result = r });
 }
@@ -185,14 +185,19 @@ static void ready(struct engine *e, sample_id id, uint64_t cost)
 		push(e, id);
 }
 
-void fetch_planned(struct engine *e, sample_id id, uint64_t due)
+void fetch_planned(struct engine *e, const struct plan_step *step)
 {
+	struct urgency urgency = {
+		.due = step->due == PLAN_NEVER ? PLAN_NEVER : step->due + 1,
+		.in_turn = step->in_turn,
+	};
+	sample_id id = step->id;
 	struct entry *entry;
 	struct loose *l;
 
 	switch (store_begin(e->store, (struct block){ id, 0 }, NULL, &entry)) {
 	case STORE_MINE:
-		fetch_start(e, entry, due + 1, false, 0);
+		fetch_start(e, entry, urgency, 0);
 		break;
 	case STORE_READY:              /* a late read brought it: it is the plan's now */
 		store_unpin(entry);

@@ -42,7 +42,7 @@ void late_start(struct engine *e, struct entry *entry)
 	int r = take_or_queue(e, entry, len);
 
 	if (r == 0)
-		fetch_start(e, entry, 0, true, len);
+		fetch_start(e, entry, (struct urgency){ .late = true }, len);
 	else if (r == -EAGAIN)
 		tell(e, (struct fact){ .kind = FACT_SHORT });
 	else
@@ -74,7 +74,7 @@ static void start_waiting(struct engine *e)
 	struct late_job *j;
 
 	while ((j = next_job(e))) {
-		fetch_start(e, j->entry, 0, true, j->len);
+		fetch_start(e, j->entry, (struct urgency){ .late = true }, j->len);
 		free(j);
 	}
 }
@@ -168,7 +168,7 @@ static bool read_one_ahead(struct engine *e, struct block b)
 		return false;
 	got = store_begin(e->store, b, NULL, &entry);
 	if (got == STORE_MINE) {
-		fetch_start(e, entry, 1, true, len);
+		fetch_start(e, entry, (struct urgency){ .due = 1, .late = true }, len);
 		return true;
 	}
 	if (got == STORE_READY)

@@ -239,7 +239,7 @@ static void take_steps(struct engine *e, uint64_t now)
 
 		switch (step.verb) {
 		case PLAN_FETCH:
-			fetch_planned(e, step.id, step.due);
+			fetch_planned(e, &step);
 			break;
 		case PLAN_DROP:
 			drop_planned(e, step.id);

@@ -265,21 +265,25 @@ static struct plan_step drop(struct plan *p, struct held *h)
 	return (struct plan_step){ .verb = PLAN_DROP, .id = h->id };
 }
 
-/* What is in pieces is fetched piece by piece, however far its reader has come meanwhile: so it
- * does not count from where he is. */
-static uint64_t urgency(const struct held *h)
+/* About the open at which it is needed, counted from the first of all: so what was asked for when
+ * its reader was further away stays before all that he comes to later.  Pieces are in the order of
+ * the sequence, wherever he is. */
+static uint64_t urgency(const struct plan *p, const struct held *h)
 {
 	const struct want *w = h->wants;
 
-	return w && w->slot->sequence->pieces ? w->due_at : held_due(h);
+	return w && w->slot->sequence->pieces ? w->due_at : p->opens + held_due(h);
 }
 
 static struct plan_step fetch(struct plan *p, struct held *h, enum held_role role)
 {
+	const struct want *w = h->wants;
+
 	h->local = h->was_local = false;
 	held_change(p, h, HELD_FETCHING, role);
 	return (struct plan_step){ .verb = PLAN_FETCH, .id = h->id,
-				   .due = role == ROLE_LEAD ? urgency(h) : PLAN_NEVER };
+				   .due = w ? urgency(p, h) : PLAN_NEVER,
+				   .in_turn = w && slot_in_turn(w->slot, w->at) };
 }
 
 static struct held *soonest_retry(struct plan *p, uint64_t now)
@@ -364,13 +368,13 @@ static bool is_headroom_short(const struct plan *p)
 	return lead_free(p) + p->dropping < headroom;
 }
 
-static uint32_t fetches_max(const struct plan *p)
+static uint64_t fetches_max(const struct plan *p)
 {
-	uint32_t most = p->limits.depth * 2;
+	uint64_t most = p->limits.depth * UINT64_C(2);
 
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
-			most = DL_MAX(most, 4 * slot_piece(&p->slots[i]));
+			most = DL_MAX(most, slot_at_once(p, &p->slots[i]));
 	return most;
 }
 

@@ -41,6 +41,7 @@
 
 struct plan;
 
+#define PLAN_NEVER UINT64_MAX
 #define PLAN_SPENT_OPENS 16
 #define PLAN_SPENT_NS (2 * CLOCK_S)
 #define PLAN_QUIET_NS (2 * CLOCK_S)
@@ -61,8 +62,10 @@ enum plan_verb {
 struct plan_step {
 	enum plan_verb verb;
 	sample_id id;
-	uint64_t due;                  /* lower is more urgent: positions until its use; in pieces,
-	                                * to the first use of its piece, from the beginning on */
+	uint64_t due;                  /* lower is more urgent: about the number of the open that
+	                                * will be its use; in pieces, the position of the first
+	                                * use of its piece; PLAN_NEVER, and nobody needs it */
+	bool in_turn;                  /* not sooner, even if somebody comes to wait for it */
 };
 
 struct plan_sizes {                    /* how the plan asks for a size; false: no such sample */
@@ -102,8 +105,8 @@ int plan_warm(struct plan *p, const sample_id *ids, size_t count);
 uint64_t plan_forget(struct plan *p, sample_id id);     /* it shall be dropped; its bytes */
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
- * plan_wake().  Never more than `depth` × 2 fetches are out at once, or four pieces where a source
- * is read in pieces: who waits for what is not asked of it yet would have it fetched alone.
+ * plan_wake().  Never more than `depth` × 2 fetches are out at once; where a source is read in
+ * pieces, or in the order in which it stores its samples, four pieces, or the lead.
  */
 struct plan_step plan_next(struct plan *p, uint64_t now);
 uint64_t plan_wake(const struct plan *p);      /* when to ask again; UINT64_MAX: no need */

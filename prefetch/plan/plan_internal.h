@@ -14,7 +14,6 @@
 #include <assert.h>
 #include "prefetch/plan/plan.h"
 
-#define PLAN_NEVER UINT64_MAX
 #define PLAN_SIZES 64                  /* classes of size: two an octave */
 #define PLAN_PINNED (2 * PLAN_SIZES)   /* after those on a local disk: what the user wants kept */
 #define PLAN_CLASSES (PLAN_PINNED + 1)
@@ -93,6 +92,7 @@ struct slot {
 	uint32_t word;
 	uint32_t pid;
 	bool provisional, sequential;
+	bool in_order, next_in_order;  /* as the samples are stored, nearly */
 	bool matched;
 	struct link wants, ahead;
 	struct link todo;              /* WAIT samples, in the order in which they are fetched */
@@ -163,7 +163,11 @@ void slot_update(struct plan *p, struct slot *s, const struct course *c);
 /* Make wants from the cursor on, until something must be fetched.  false: nothing must, as far
  * as was looked: what is far ahead and there already is gone through bit by bit. */
 bool slot_advance(struct plan *p, struct slot *s);
-uint32_t slot_piece(const struct slot *s);      /* samples in a piece, about; 0: no pieces */
+/* What is fetched at this position comes in its turn, though somebody waits for it: a source that
+ * seeks would go there and back again. */
+bool slot_in_turn(const struct slot *s, uint64_t at);
+/* Samples of it that the source may be asked for at once; 0: not more than of others. */
+uint64_t slot_at_once(const struct plan *p, const struct slot *s);
 
 /* lead.c */
 /* Some course's samples are fetched in pieces. */

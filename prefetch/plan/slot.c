@@ -4,7 +4,22 @@
 #include "prefetch/plan/plan_internal.h"
 
 #define LOOK 4096                       /* positions a step goes through */
+#define SPOT_CHECKS 256u
+#define AT_ONCE_MAX UINT64_C(4096)
 #define NEAR 64                        /* this close to the reader only need counts */
+
+/* Of a shuffle half of the neighbours are in order. */
+static bool is_in_order(struct list *list, const struct sequence *q)
+{
+	uint32_t steps = q->length ? DL_MIN(q->length - 1, SPOT_CHECKS) : 0, back = 0;
+
+	for (uint32_t i = 0; i < steps; i++) {
+		uint32_t at = (uint32_t)((uint64_t)i * (q->length - 1) / steps);
+
+		back += list_at(list, q->at[at]) > list_at(list, q->at[at + 1]);
+	}
+	return back <= steps / 16;
+}
 
 void slot_open(struct plan *p, struct slot *s, const struct course *c)
 {
@@ -12,6 +27,7 @@ void slot_open(struct plan *p, struct slot *s, const struct course *c)
 	s->list = list_ref(c->list);
 	s->sequence = sequence_ref(c->sequence);
 	s->next = NULL;
+	s->in_order = is_in_order(s->list, s->sequence);
 	s->base = 0;
 	s->front = s->reach = s->cursor = s->start = c->front;
 	s->word = 0;
@@ -60,6 +76,7 @@ static void take_sequences(struct plan *p, struct slot *s, const struct course *
 		s->base += s->sequence->length;
 		sequence_unref(s->sequence);
 		s->sequence = DL_TAKE(s->next);
+		s->in_order = s->next_in_order;
 		old = NULL;
 		s->word = 0;
 		memset(s->words, 0, sizeof(s->words));
@@ -68,6 +85,7 @@ static void take_sequences(struct plan *p, struct slot *s, const struct course *
 		return;
 	cut(p, s, s->base + s->sequence->length);
 	s->next = c->next ? sequence_ref(c->next) : NULL;
+	s->next_in_order = s->next && is_in_order(s->list, s->next);
 	sequence_unref(old);
 }
 
@@ -280,9 +298,20 @@ bool slot_advance(struct plan *p, struct slot *s)
 	return got > 0;
 }
 
-uint32_t slot_piece(const struct slot *s)
+bool slot_in_turn(const struct slot *s, uint64_t at)
+{
+	bool next = at - s->base >= s->sequence->length;
+
+	return s->sequence->pieces || (next ? s->next_in_order : s->in_order);
+}
+
+/* Who waits for what the source is not asked for yet has it fetched alone.  So it is asked for four
+ * pieces, or for all that its readers, who may be batches apart, come to next. */
+uint64_t slot_at_once(const struct plan *p, const struct slot *s)
 {
 	const struct sequence_pieces *pieces = s->sequence->pieces;
 
-	return pieces ? s->sequence->n / DL_MAX(pieces->count, 1u) + 1 : 0;
+	if (pieces)
+		return 4 * (s->sequence->n / DL_MAX(pieces->count, 1u) + 1);
+	return s->in_order ? DL_MIN(lead_end(p, s) - s->front, AT_ONCE_MAX) : 0;
 }

@@ -220,7 +220,8 @@ static void on_version(struct fetch *inner)
 	struct fetch *outer = kf->layer.outer;
 	int r = inner->result;
 
-	outer->due = inner->due;       /* a reader may have come */
+	if (inner->hurried_)
+		outer->due = 0;
 	if (r < 0)
 		free(kf);
 	else

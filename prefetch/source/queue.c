@@ -81,10 +81,13 @@ void queue_hurry(struct queue *q, sample_id id, uint64_t offset)
 	/* A fetch only ever swaps places with its ancestors, which were looked at before, so
 	 * one pass upwards through the array misses none. */
 	for (size_t i = 0; i < q->count; i++) {
-		if (q->heap[i]->due > 0 && holds(q->heap[i], id, offset)) {
-			q->heap[i]->due = 0;
-			rise(q, i);
-		}
+		if (q->heap[i]->due == 0 || !holds(q->heap[i], id, offset))
+			continue;
+		q->heap[i]->hurried_ = true;
+		if (q->heap[i]->in_turn)
+			continue;
+		q->heap[i]->due = 0;
+		rise(q, i);
 	}
 }
 

@@ -16,6 +16,6 @@ int queue_push(struct queue *q, struct fetch *f) DL_MUST_CHECK;         /* -ENOM
  * as nothing was pushed beyond what the heap once held. */
 int queue_return(struct queue *q, struct fetch *f) DL_MUST_CHECK;
 struct fetch *queue_pop(struct queue *q);              /* NULL: empty */
-/* The fetches of id that hold this byte become due now (0). */
+/* The fetches of id that hold this byte are hurried, and become due now (0) if not in_turn. */
 void queue_hurry(struct queue *q, sample_id id, uint64_t offset);
 void queue_fini(struct queue *q);      /* must be empty */

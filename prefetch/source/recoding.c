@@ -235,7 +235,9 @@ static int queue_task(struct task *t)
 	int r;
 
 	f->own_ = &t->layer;
-	f->due = t->layer.inner.due;   /* a reader may have come */
+	if (t->layer.inner.hurried_)
+		f->due = 0;
+	f->in_turn = false;            /* that was about the way from the source */
 	DL_HOLD(&rc->lock);
 	r = rc->stopping ? -ESHUTDOWN : queue_push(&rc->queue, f);
 	if (r < 0)

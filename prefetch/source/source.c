@@ -198,7 +198,7 @@ void layer_fetch_init(struct layer_fetch *l, struct fetch *outer, void (*done)(s
 	l->outer = outer;
 	l->inner = (struct fetch){
 		.id = outer->id, .offset = outer->offset, .len = outer->len, .whole = outer->whole,
-		.due = outer->due,
+		.due = outer->due, .in_turn = outer->in_turn, .hurried_ = outer->hurried_,
 		.done = done,
 	};
 }

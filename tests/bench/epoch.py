@@ -1,5 +1,5 @@
-"""The epoch view on a source that seeks: 8 ms before each read that does not follow the last one, at
-150 MB/s; memory a tenth of the dataset.  And whether its orders can be told from uniform shuffles,
+"""The epoch view, and a sequence, on a source that seeks: 8 ms before each read that does not follow
+the last one, at 150 MB/s; memory a tenth of the dataset.  And whether its orders can be told from uniform shuffles,
 by scipy: 50 epochs as large as ImageNet, and 50 as large as the dataset that is read here."""
 import contextlib
 import os
@@ -41,6 +41,26 @@ def view_epochs(bench, source, options, files, total):
     return size / ns * 1e3, fetched / size
 
 
+def sequence(files, readers):
+    """The files as the workers of a DataLoader that does not shuffle read them: batches of 32 in turn."""
+    batches = [files[i:i + 32] for i in range(0, len(files), 32)]
+    shares = [[f for b in batches[r::readers] for f in b] for r in range(readers)]
+    return [f for same in zip(*shares) for f in same]
+
+
+def sequences(bench, source, options, files, line):
+    for readers in 1, READERS:
+        paths = sequence(files, readers)
+        listed, values = write_list(bench, "sequence.list", paths), []
+        for _ in range(bench.rounds):
+            with dlfs_mount(bench, source, f"{options},order=sequential") as mount:
+                count, size, ns = read_list(bench, mount.at, listed, readers)
+            if count != len(paths):
+                raise Failed(f"{count} samples of {len(paths)}")
+            values.append(size / ns * 1e3)
+        bench.row("epoch", f"in sequence, {readers} reader{'s' * (readers > 1)}", "MB/s", values, line)
+
+
 def measure(bench, source, total, files):
     options = f"memory={total // 10},{LAYER}"
     shuffle, count, _ = shuffled_list(bench, source, "epoch.list")
@@ -53,6 +73,7 @@ def measure(bench, source, total, files):
               f"{len(files)} files, {total / 1e6:.0f} MB")
     bench.row("epoch", "epoch view, 4 readers", mbs, got, line,
               f"each file fetched {max(fetched):.2f} times an epoch")
+    sequences(bench, source, options, files, line)
     with dlfs_mount(bench, source, f"{options},order=list:{some}") as mount:
         _, size, ns = read_list(bench, mount.at, some, READERS)
     bench.row("epoch", "ImageFolder's random order, told", mbs, [size / ns * 1e3], line,

@@ -160,7 +160,8 @@ static inline void fake_hurry(struct source *s, sample_id id, uint64_t offset)
 	DL_HOLD(&fake->lock);
 	for (unsigned i = 0; i < fake->count; i++)
 		if (fake->fetches[i].id == id && fake->fetches[i].offset == offset)
-			fake->fetches[i].hurried |= fake->fetches[i].out != NULL;
+			fake->fetches[i].hurried |= fake->fetches[i].out &&
+						    !fake->fetches[i].out->in_turn;
 }
 
 static inline unsigned fake_depth(const struct source *s)

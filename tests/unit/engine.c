@@ -114,6 +114,28 @@ Test(engine, a_failed_or_refused_fetch_gives_its_room_back)
 	end();
 }
 
+static const unsigned in_order[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+/* A source that seeks would go there, and back again. */
+Test(engine, who_waits_for_one_of_many_in_order_waits_for_its_turn)
+{
+	struct reader r;
+	unsigned next;
+
+	begin(MEMORY, 1);
+	follow(in_order, DL_COUNT(in_order));
+	cr_assert_eq(fake_source_count(&source), DL_COUNT(in_order), "all of the lead at once");
+	read_at(&r, f + 5, 0);
+	cr_assert_eq(fake_source_count(&source), DL_COUNT(in_order));
+	for (unsigned i = 0; i < 5; i++) {
+		cr_assert(fake_source_next(&source, &next) && next == i, "%u before %u", next, i);
+		end_fetch(f + i, 0, 0);
+	}
+	end_fetch(f + 5, 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	end();
+}
+
 /* --- Big files ----------------------------------------------------------------------------- */
 
 Test(engine, big_files_come_in_blocks_that_are_read_ahead)
@@ -164,6 +186,15 @@ Test(engine, what_is_read_ahead_is_less_urgent_than_what_is_waited_for)
 		end_fetch(h, i * len, 0);
 		expect_bytes(&r[i], len);
 	}
+	end();
+}
+
+Test(engine, what_nobody_needs_comes_last)
+{
+	begin(MEMORY, 2);
+	cr_assert_eq(engine_warm(engine, &f, 1), 1);
+	settle();
+	cr_assert_eq(fake_source_at(&source, 0).due, UINT64_MAX);
 	end();
 }
 
