@@ -1,5 +1,6 @@
 #include "base/buf.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

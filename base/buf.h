@@ -4,7 +4,6 @@
  * buffer may then end with a part of what was to be appended.
  */
 #pragma once
-#include <stdarg.h>
 #include "base/dl.h"
 
 struct buf {

@@ -1,6 +1,7 @@
 #include "config/config.h"
 
 #include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * setting is a list.  Anchors, aliases, tags and second documents are refused, so no short file can
  * become a large one.
  */
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>

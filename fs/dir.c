@@ -1,6 +1,5 @@
 /* Listings, with attributes, so that neither LOOKUP nor GETATTR comes later. */
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "fs/control.h"
 #include "fs/fuse.h"

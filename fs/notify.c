@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "fs/fuse.h"

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-#include "base/clock.h"
 #include "base/lock.h"
 #include "fs/fuse.h"
 #include "fs/watch.h"

@@ -12,7 +12,6 @@
 
 struct shared {
 	struct stats stats;                    /* server: counters */
-	_Atomic int server_pid;                /* supervisor */
 	_Atomic bool answering;                /* server: INIT was answered */
 	_Atomic bool checked;                  /* server: the manifest was compared with the source,
 	                                        * or shall not be */

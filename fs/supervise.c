@@ -50,12 +50,6 @@ static bool wants_us_to_leave(int signal)
 	return signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
 }
 
-static void lose_server(struct supervisor *s)
-{
-	s->server = 0;
-	s->shared->server_pid = 0;
-}
-
 /* True: the server is gone, and how.  Former ones, of which a thread was left, may go as well. */
 static bool reap(struct supervisor *s, int *ret_status)
 {
@@ -63,7 +57,7 @@ static bool reap(struct supervisor *s, int *ret_status)
 
 	while (s->server != 0 && (gone = waitpid(-1, ret_status, WNOHANG)) > 0)
 		if (gone == s->server) {
-			lose_server(s);
+			s->server = 0;
 			return true;
 		}
 	return false;
@@ -105,7 +99,7 @@ static bool lose_part(struct supervisor *s, int *ret_status)
 		if (reap(s, ret_status))
 			return true;
 	}
-	lose_server(s);
+	s->server = 0;
 	return true;
 }
 
@@ -160,7 +154,6 @@ static int start_server(struct supervisor *s)
 	if (pid == 0)
 		serve(s, parent);
 	s->server = pid;
-	s->shared->server_pid = pid;
 	return 0;
 }
 

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/log.h"
 #include "prefetch/engine_internal.h"
 
 #define BLOCK_MAX MiB

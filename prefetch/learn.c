@@ -1,6 +1,5 @@
 /* What order=auto has learned outlives the run: in a file, which may be lost at any time. */
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"

@@ -1,6 +1,5 @@
 /* What decoding and recoding cost, and what they give: the sample, once for each ratio. */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #include "base/clock.h"

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "prefetch/manifest/internal.h"

@@ -1,7 +1,6 @@
 #include "prefetch/recode/png_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 static uint8_t paeth(int left, int up, int corner)
 {

@@ -1,5 +1,4 @@
 /* What is served, kept for the next mount: a head, then the entries that are known. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

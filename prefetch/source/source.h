@@ -36,7 +36,6 @@ struct fetch {
 	bool stored;                   /* they are there, or will be soon */
 	void (*done)(struct fetch *f);
 	/* the source's own: */
-	struct fetch *next_;
 	uint64_t stamp_;
 	void *own_;
 	bool hurried_;                 /* a reader has come to wait for it */

@@ -1,5 +1,4 @@
 /* Whose folder it is: nothing is written among somebody's files. */
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
