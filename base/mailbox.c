@@ -36,16 +36,42 @@ void mailbox_free(struct mailbox *m)
 	free(m);
 }
 
-static int grow(struct mailbox *m)
+/* The oldest n, in order; the ring may wrap within them. */
+static void copy_out(const struct mailbox *m, uint8_t *at, size_t n)
 {
-	size_t cap = DL_MIN(m->limit, m->cap ? m->cap * 2 : 64);
+	size_t straight = DL_MIN(n, m->cap - m->first);
+
+	if (n == 0)
+		return;
+	memcpy(at, m->ring + m->first * m->item, straight * m->item);
+	memcpy(at + straight * m->item, m->ring, (n - straight) * m->item);
+}
+
+static void copy_in(struct mailbox *m, const uint8_t *at, size_t n)
+{
+	size_t end = (m->first + m->count) % m->cap;
+	size_t straight = DL_MIN(n, m->cap - end);
+
+	memcpy(m->ring + end * m->item, at, straight * m->item);
+	memcpy(m->ring, at + straight * m->item, (n - straight) * m->item);
+	m->count += n;
+}
+
+/* Room for `count` more, which the limit allows. */
+static int grow(struct mailbox *m, size_t count)
+{
+	size_t cap = m->cap ? m->cap : 64;
 	uint8_t *ring;
 
+	while (cap < m->count + count)
+		cap *= 2;
+	cap = DL_MIN(cap, m->limit);
+	if (cap == m->cap)
+		return 0;
 	ring = malloc(cap * m->item);
 	if (!ring)
 		return -ENOMEM;
-	for (size_t i = 0; i < m->count; i++)
-		memcpy(ring + i * m->item, m->ring + (m->first + i) % m->cap * m->item, m->item);
+	copy_out(m, ring, m->count);
 	free(m->ring);
 	m->ring = ring;
 	m->cap = cap;
@@ -53,25 +79,29 @@ static int grow(struct mailbox *m)
 	return 0;
 }
 
-int mailbox_post(struct mailbox *m, const void *message, size_t spare)
+int mailbox_post_all(struct mailbox *m, const void *messages, size_t count, size_t spare)
 {
-	DL_HOLD(&m->lock);
+	int r;
 
+	DL_HOLD(&m->lock);
 	if (m->closed)
 		return -ESHUTDOWN;
-	if (m->count + spare >= m->limit)
+	if (count == 0)
+		return 0;
+	if (m->count + count + spare > m->limit)
 		return -EAGAIN;
-	if (m->count == m->cap) {
-		int r = grow(m);
-
-		if (r < 0)
-			return r;
-	}
-	memcpy(m->ring + (m->first + m->count) % m->cap * m->item, message, m->item);
-	m->count++;
+	r = grow(m, count);
+	if (r < 0)
+		return r;
+	copy_in(m, messages, count);
 	if (m->sleeping)
 		pthread_cond_signal(&m->posted);
 	return 0;
+}
+
+int mailbox_post(struct mailbox *m, const void *message, size_t spare)
+{
+	return mailbox_post_all(m, message, 1, spare);
 }
 
 static void sleep_until(struct mailbox *m, uint64_t deadline)
@@ -91,9 +121,7 @@ size_t mailbox_take(struct mailbox *m, void *at, size_t max, uint64_t deadline)
 	if (deadline != 0)
 		sleep_until(m, deadline);
 	n = DL_MIN(max, m->count);
-	for (size_t i = 0; i < n; i++)
-		memcpy((uint8_t *)at + i * m->item, m->ring + (m->first + i) % m->cap * m->item,
-		       m->item);
+	copy_out(m, at, n);
 	if (n > 0)
 		m->first = (m->first + n) % m->cap;
 	m->count -= n;

@@ -16,6 +16,9 @@ void mailbox_free(struct mailbox *m);  /* NULL is fine; what waits is dropped */
  * what may be lost leaves room for what must not.  -EAGAIN: there is not, nothing posted;
  * -ESHUTDOWN: closed; -ENOMEM. */
 int mailbox_post(struct mailbox *m, const void *message, size_t spare) DL_MUST_CHECK;
+/* So many, one after the other in memory: all of them or none, and one wake-up. */
+int mailbox_post_all(struct mailbox *m, const void *messages, size_t count, size_t spare)
+	DL_MUST_CHECK;
 
 /* Move up to max waiting messages to at; wait for the first until deadline (clock_now();
  * UINT64_MAX: for ever; 0: do not wait).  Returns how many; 0: deadline, or closed and empty.

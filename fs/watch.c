@@ -6,18 +6,30 @@
 #include "base/log.h"
 #include "fs/control.h"
 
-#define GATHER_US 1000
+static bool is_sample(node_id node)
+{
+	return !node_is_folder(node) && !control_is(node);
+}
 
 void watch_opened(struct serve *s, node_id node, uint32_t pid)
 {
-	if (node_is_folder(node) || control_is(node))
-		return;
-	engine_opened(s->engine, node_sample(node), pid);
+	if (is_sample(node))
+		engine_opened(s->engine, node_sample(node), pid);
 }
 
-void watch_gather(void)
+void watch_tell(struct watch_batch *b)
 {
-	usleep(GATHER_US);
+	engine_opened_all(b->serve->engine, b->opens, b->count);
+	b->count = 0;
+}
+
+void watch_add(struct watch_batch *b, node_id node, uint32_t pid)
+{
+	if (!is_sample(node))
+		return;
+	b->opens[b->count++] = (struct open_seen){ node_sample(node), pid };
+	if (b->count == DL_COUNT(b->opens))
+		watch_tell(b);
 }
 
 static int nothing_to_start(struct watch *w)

@@ -38,7 +38,13 @@ void watch_free(struct watch *w);
 void watch_folder(struct watch *w, node_id folder);
 /* dlfs is about to open this file itself, through the mount: no reader. */
 void watch_own_open(struct watch *w, sample_id id);
-/* Opens come in bursts: let some gather, so that one wake-up takes many. */
-void watch_gather(void);
 /* An open of a node, by pid (0: unknown). */
 void watch_opened(struct serve *s, node_id node, uint32_t pid);
+/* The same for many: told when there are enough, and by watch_tell(). */
+struct watch_batch {
+	struct serve *serve;
+	size_t count;
+	struct open_seen opens[256];
+};
+void watch_add(struct watch_batch *b, node_id node, uint32_t pid);
+void watch_tell(struct watch_batch *b);

@@ -57,30 +57,35 @@ static bool node_of_event(const struct fanotify_event_metadata *event, node_id *
 	       node_of_handle((const void *)info->handle, ret);
 }
 
-static void take(struct fan *f, const struct fanotify_event_metadata *event)
+static void take(const struct fan *f, const struct fanotify_event_metadata *event,
+		 struct watch_batch *batch)
 {
 	node_id node;
 
 	if (event->mask & FAN_Q_OVERFLOW)
 		engine_overflow(f->watch->serve->engine);
 	else if (event->pid != f->self && event->pid != f->parent && node_of_event(event, &node))
-		watch_opened(f->watch->serve, node, (uint32_t)event->pid);
+		watch_add(batch, node, (uint32_t)event->pid);
 	if (event->fd >= 0)
 		close(event->fd);
 }
 
-static void take_all(void *own)
+static size_t take_all(void *own)
 {
 	_Alignas(struct fanotify_event_metadata) char events[65536];
 	struct fan *f = own;
+	struct watch_batch batch = { .serve = f->watch->serve, .count = 0 };
+	size_t count = 0;
 	ssize_t len;
 
 	while ((len = read(f->fd, events, sizeof(events))) > 0) {
 		const struct fanotify_event_metadata *e = (const void *)events;
 
-		for (; FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len))
-			take(f, e);
+		for (; FAN_EVENT_OK(e, len); e = FAN_EVENT_NEXT(e, len), count++)
+			take(f, e, &batch);
 	}
+	watch_tell(&batch);
+	return count;
 }
 
 static int mark(void *own, const char *path, node_id folder)

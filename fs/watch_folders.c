@@ -4,7 +4,11 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+
+#define PAUSE_NS (2 * CLOCK_MS)
+#define MANY 4                          /* opens in a pause */
 
 struct folders {
 	struct watch *watch;
@@ -48,22 +52,30 @@ static void add_news(struct folders *f)
 	}
 }
 
+/* The first open wakes us; then we come back every so often while there are many, so that opens
+ * wake nobody, and what is behind us takes many at once. */
 static void *folders_main(void *arg)
 {
 	struct folders *f = arg;
 	struct pollfd waits[] = {
-		{ .fd = f->fd, .events = POLLIN },
 		{ .fd = f->news, .events = POLLIN },
+		{ .fd = f->fd, .events = POLLIN },
 	};
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	bool flowing = false;
 	eventfd_t count;
 
-	while (!f->stopping && (poll(waits, 2, -1) >= 0 || errno == EINTR)) {
-		if (waits[1].revents && eventfd_read(f->news, &count) == 0)
+	while (!f->stopping) {
+		int r = ppoll(waits, flowing ? 1 : 2, flowing ? &pause : NULL, NULL);
+
+		if (r < 0 && errno != EINTR)
+			break;
+		if (r > 0 && waits[0].revents && eventfd_read(f->news, &count) == 0)
 			add_news(f);
-		if (waits[0].revents) {
-			watch_gather();
-			f->ops->take_all(f->own);
-		}
+		if (flowing)
+			flowing = f->ops->take_all(f->own) >= MANY;
+		else
+			flowing = r > 0 && waits[1].revents;
 	}
 	return NULL;
 }

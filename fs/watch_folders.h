@@ -9,7 +9,7 @@ struct folders;
 struct folders_ops {
 	/* path leads through the mount.  -ENOSPC: there are no more. */
 	int (*mark)(void *own, const char *path, node_id folder);
-	void (*take_all)(void *own);   /* fd has something to read */
+	size_t (*take_all)(void *own); /* what fd has, without waiting; returns how many */
 };
 
 /* The root's mark tells at once whether any can be had.  fd is the caller's, until after

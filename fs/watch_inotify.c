@@ -65,7 +65,7 @@ static bool is_own(struct ino *n, sample_id id)
 	return false;
 }
 
-static void take(struct ino *n, const struct inotify_event *e)
+static void take(struct ino *n, const struct inotify_event *e, struct watch_batch *batch)
 {
 	struct serve *s = n->watch->serve;
 	struct attr a;
@@ -79,23 +79,27 @@ static void take(struct ino *n, const struct inotify_event *e)
 		return;
 	if (manifest_lookup(s->manifest, n->folder_of[e->wd], e->name, &a) == 0 &&
 	    !node_is_folder(a.node) && !is_own(n, node_sample(a.node)))
-		watch_opened(s, a.node, 0);
+		watch_add(batch, a.node, 0);
 }
 
-static void take_all(void *own)
+static size_t take_all(void *own)
 {
 	_Alignas(struct inotify_event) char events[65536];
 	struct ino *n = own;
+	struct watch_batch batch = { .serve = n->watch->serve, .count = 0 };
+	size_t count = 0;
 	ssize_t len;
 
 	while ((len = read(n->fd, events, sizeof(events))) > 0) {
-		for (ssize_t at = 0; at < len;) {
+		for (ssize_t at = 0; at < len; count++) {
 			const struct inotify_event *e = (const void *)(events + at);
 
-			take(n, e);
+			take(n, e, &batch);
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
 	}
+	watch_tell(&batch);
+	return count;
 }
 
 static const struct folders_ops by_folder = { .mark = mark, .take_all = take_all };

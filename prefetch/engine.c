@@ -7,6 +7,8 @@
 #define BLOCK_MAX MiB
 #define BLOCK_MIN (128 * KiB)
 
+#define OPENS_AT_ONCE 256
+
 /* What must not be lost always finds room: it is about what is in flight, which is far less than
  * what the rest leaves free.  After the planner has gone nobody needs to be told. */
 void tell(struct engine *e, struct fact fact)
@@ -163,12 +165,26 @@ void engine_stop(struct engine *e)
 
 /* --- Facts ------------------------------------------------------------------------------ */
 
+void engine_opened_all(struct engine *e, const struct open_seen *opens, size_t count)
+{
+	struct fact facts[OPENS_AT_ONCE];
+	uint64_t now = clock_now();
+
+	for (size_t n; count > 0; opens += n, count -= n) {
+		n = DL_MIN(count, (size_t)OPENS_AT_ONCE);
+		for (size_t i = 0; i < n; i++)
+			facts[i] = (struct fact){
+				.kind = FACT_OPEN, .id = opens[i].id, .number = opens[i].pid,
+				.time = now,
+			};
+		if (mailbox_post_all(e->facts, facts, n, FACTS_MAX / 2) == -EAGAIN)
+			engine_overflow(e);
+	}
+}
+
 void engine_opened(struct engine *e, sample_id id, uint32_t pid)
 {
-	struct fact f = { .kind = FACT_OPEN, .id = id, .number = pid, .time = clock_now() };
-
-	if (mailbox_post(e->facts, &f, FACTS_MAX / 2) == -EAGAIN)
-		engine_overflow(e);
+	engine_opened_all(e, &(struct open_seen){ id, pid }, 1);
 }
 
 void engine_overflow(struct engine *e)

@@ -66,7 +66,10 @@ int engine_start(const struct engine_options *options, struct engine **ret) DL_M
 void engine_stop(struct engine *e);
 
 /* --- Facts ---------------------------------------------------------------------------- */
-void engine_opened(struct engine *e, sample_id id, uint32_t pid);
+void engine_opened(struct engine *e, sample_id id, uint32_t pid);      /* pid 0: unknown */
+/* The same for many; the planner is woken once. */
+struct open_seen { sample_id id; uint32_t pid; };
+void engine_opened_all(struct engine *e, const struct open_seen *opens, size_t count);
 void engine_known(struct engine *e, sample_id id);      /* the kernel has this inode now */
 void engine_overflow(struct engine *e);                 /* opens were lost */
 void engine_scanned(struct engine *e);                  /* the manifest is complete, or new */

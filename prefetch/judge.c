@@ -1,9 +1,12 @@
 #include "prefetch/judge.h"
 
+#define JUDGE_PAUSE_NS (50 * CLOCK_MS)
+
 static void settle_one(struct judge *j)
 {
 	const struct judged *o = &j->ring[j->first++ % JUDGE_RING];
 
+	j->unopened -= !o->opened;
 	if (!o->opened && o->asked)
 		return;
 	if (!o->opened)
@@ -36,6 +39,7 @@ static struct judged *add(struct judge *j, sample_id id, uint64_t now)
 	o = &j->ring[j->end % JUDGE_RING];
 	*o = (struct judged){ .id = id, .time = now, .before = *bucket_of(j, id) };
 	*bucket_of(j, id) = j->end++;
+	j->unopened++;
 	return o;
 }
 
@@ -54,16 +58,15 @@ static struct judged *find(struct judge *j, sample_id id)
 
 void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now)
 {
-	struct judged *o = find(j, id);
+	struct judged *o = j->unopened > 0 ? find(j, id) : NULL;
 
 	stats_add(&j->stats->opens, 1);
-	if (o && !o->opened) {
-		o->opened = true;              /* its READ was faster than its report */
-		return;
-	}
-	o = add(j, id, now);
+	if (!o || o->opened) {
+		o = add(j, id, now);
+		o->memory = memory;
+	}                              /* else its READ was faster than its report */
 	o->opened = true;
-	o->memory = memory;
+	j->unopened--;
 }
 
 bool judge_late(struct judge *j, sample_id id, uint64_t now)
@@ -91,9 +94,12 @@ void judge_asked(struct judge *j, sample_id id, uint64_t now)
 	o->asked = true;
 }
 
+/* Opens come one after the other: to wake up for each would cost more than all the rest. */
 uint64_t judge_settle(struct judge *j, uint64_t now)
 {
 	while (j->first < j->end && j->ring[j->first % JUDGE_RING].time + JUDGE_NS <= now)
 		settle_one(j);
-	return j->first < j->end ? j->ring[j->first % JUDGE_RING].time + JUDGE_NS : UINT64_MAX;
+	if (j->first == j->end)
+		return UINT64_MAX;
+	return DL_MAX(j->ring[j->first % JUDGE_RING].time + JUDGE_NS, now + JUDGE_PAUSE_NS);
 }

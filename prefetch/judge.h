@@ -4,7 +4,8 @@
  * time was an open that nobody saw, and counts as one that was late.  Who waited for the size of a
  * file alone may be about to open it: then that open was late; without an open it is nothing.
  *
- * hits + late == opens whenever nothing waits for its judgement.  The planner's alone.
+ * Settled is what is old enough, every 50 ms.  hits + late == opens whenever nothing waits for its
+ * judgement.  The planner's alone.
  */
 #pragma once
 #include "base/clock.h"
@@ -26,6 +27,7 @@ struct judge {
 	struct stats *stats;
 	struct judged ring[JUDGE_RING];        /* from first to end, modulo */
 	uint64_t first, end;           /* numbers, from 1 on; 0: none */
+	uint32_t unopened;             /* of these */
 	uint64_t newest[1u << JUDGE_BUCKET_BITS];        /* by hash of the sample */
 };
 

@@ -67,6 +67,29 @@ Test(mailbox, keeps_room_for_what_must_not_be_lost)
 	mailbox_free(m);
 }
 
+/* Many at once, again and again: the ring grows and wraps within them. */
+Test(mailbox, takes_many_at_once_or_none)
+{
+	struct mailbox *m = with(200);
+	uint32_t many[70], got[200], next = 0, posted = 0;
+
+	for (int round = 0; round < 40; round++) {
+		for (uint32_t i = 0; i < 70; i++)
+			many[i] = posted + i;
+		if (mailbox_post_all(m, many, 70, 30) == 0)
+			posted += 70;
+		else
+			cr_assert_gt(posted - next + 70 + 30, 200u, "there was room");
+		cr_assert_leq(posted - next, 170u);
+		cr_assert_eq(mailbox_waiting(m), posted - next);
+		cr_assert_eq(mailbox_take(m, got, 50, 0), 50u);
+		for (size_t i = 0; i < 50; i++)
+			cr_assert_eq(got[i], next++);
+	}
+	cr_assert_eq(mailbox_post_all(m, many, 0, 0), 0);
+	mailbox_free(m);
+}
+
 Test(mailbox, does_not_wait_when_told_so)
 {
 	struct mailbox *m = with(4);
