@@ -37,6 +37,7 @@ void plan_free(struct plan *p)
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
 			slot_close(p, &p->slots[i]);
+	want_fini(p);
 	for (size_t i = 0; p->table && i < (size_t)1 << p->table_bits; i++)
 		free(p->table[i]);
 	free(p->table);

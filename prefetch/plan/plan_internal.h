@@ -85,6 +85,7 @@ struct want {
 struct slot {
 	struct list *list;             /* NULL: the slot is free */
 	struct sequence *sequence, *next;
+	uint64_t epoch;
 	uint64_t base;
 	uint64_t front, reach, cursor; /* positions */
 	uint64_t start;                /* the first front */
@@ -102,6 +103,9 @@ struct plan {
 	struct plan_limits limits;
 	struct plan_sizes sizes;
 	uint64_t total_bytes;
+
+	struct want *spare_wants;      /* to be used again, by their `next` */
+	unsigned spare_count;
 
 	struct held **table;           /* 1 << table_bits places, at most half in use */
 	unsigned table_bits;
@@ -155,6 +159,7 @@ int want_ahead(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint
 /* `after`: its role if this was the last one. */
 void want_remove(struct plan *p, struct want *w, enum held_role after);
 uint64_t held_due(const struct held *h);
+void want_fini(struct plan *p);        /* after the last want is gone */
 
 /* slot.c */
 void slot_open(struct plan *p, struct slot *s, const struct course *c);

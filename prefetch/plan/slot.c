@@ -28,6 +28,7 @@ void slot_open(struct plan *p, struct slot *s, const struct course *c)
 	s->sequence = sequence_ref(c->sequence);
 	s->next = NULL;
 	s->in_order = is_in_order(s->list, s->sequence);
+	s->epoch = c->epoch;
 	s->base = 0;
 	s->front = s->reach = s->cursor = s->start = c->front;
 	s->word = 0;
@@ -67,11 +68,14 @@ void slot_close(struct plan *p, struct slot *s)
 	*s = (struct slot){ .list = NULL };
 }
 
+/* Epochs may have the same sequence: then their number tells that the next one has begun. */
 static void take_sequences(struct plan *p, struct slot *s, const struct course *c)
 {
 	struct sequence *old = s->next;
+	bool again = c->epoch == s->epoch + 1 && c->sequence == s->next;
 
-	if (c->sequence != s->sequence) {
+	s->epoch = c->epoch;
+	if (c->sequence != s->sequence || again) {
 		assert(c->sequence == s->next);
 		s->base += s->sequence->length;
 		sequence_unref(s->sequence);
@@ -270,9 +274,7 @@ static int want_piece(struct plan *p, struct slot *s, uint64_t at)
 
 static int want_position(struct plan *p, struct slot *s, uint64_t at, sample_id id)
 {
-	const struct held *h = held_find(p, id);
-
-	if (s->sequence->pieces && !h)
+	if (s->sequence->pieces && !held_find(p, id))
 		return want_piece(p, s, at);
 	return want_sample(p, s, at, at, id);
 }

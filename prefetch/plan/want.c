@@ -1,6 +1,7 @@
 /* Which positions a sample is held for. */
 #include "prefetch/plan/plan_internal.h"
 
+#define SPARE_MAX 4096
 #define WANTS_MAX 64                    /* of one sample: they are searched one by one */
 
 static struct want *find_want(const struct held *h, const struct slot *s, uint64_t at)
@@ -22,13 +23,42 @@ static void insert_in_order(struct slot *s, struct want *w)
 	link_before(l->next, &w->in);
 }
 
+/* As one goes another comes, for the most part: the same memory, which is still in the cache. */
+static struct want *want_new(struct plan *p)
+{
+	struct want *w = p->spare_wants;
+
+	if (!w)
+		return malloc(sizeof(*w));
+	p->spare_wants = w->next;
+	p->spare_count--;
+	return w;
+}
+
+static void want_free(struct plan *p, struct want *w)
+{
+	if (p->spare_count == SPARE_MAX) {
+		free(w);
+		return;
+	}
+	w->next = p->spare_wants;
+	p->spare_wants = w;
+	p->spare_count++;
+}
+
+void want_fini(struct plan *p)
+{
+	while (p->spare_wants)
+		free(want_new(p));
+}
+
 static int make(struct plan *p, struct slot *s, struct held *h, uint64_t at, struct want **ret)
 {
 	struct want *w;
 
 	if (h->want_count == WANTS_MAX)
 		return -EAGAIN;
-	w = malloc(sizeof(*w));
+	w = want_new(p);
 	if (!w)
 		return -ENOMEM;
 	*w = (struct want){ .next = h->wants, .held = h, .slot = s, .at = at,
@@ -86,7 +116,7 @@ void want_remove(struct plan *p, struct want *w, enum held_role after)
 	*at = w->next;
 	h->want_count--;
 	link_remove(&w->in);
-	free(w);
+	want_free(p, w);
 
 	if (h->state == HELD_WAIT && h->wants)
 		held_await(p, h, h->stamp);

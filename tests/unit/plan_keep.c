@@ -116,6 +116,28 @@ Test(plan_keep, asked_for_comes_after_what_is_needed, .init = setup)
 	scene_end(&sc);
 }
 
+/* A program that shuffles once: what it needs first in the next epoch stays wanted. */
+Test(plan_keep, the_same_sequence_again_is_the_next_epoch, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 10, 4, 1000), in_order(1000));
+
+	for (uint32_t e = 0; e < 3; e++) {
+		sc.j.course.next = sequence_ref(sc.j.course.sequence);
+		sc.j.course.epoch = e;
+		job_read(&sc.j, 0, 995);
+		scene_tell(&sc, 0);
+		run(p, 0, NULL, 0);
+		job_read(&sc.j, 995, 1000);
+		job_roll(&sc.j, NULL);
+		sc.j.course.epoch++;
+		scene_tell(&sc, 1);
+		cr_assert_eq(plan_report(p).ready_ahead, 5, "epoch %u", e);
+		check(p);
+	}
+	scene_end(&sc);
+}
+
 Test(plan_keep, forgets_one, .init = setup)
 {
 	struct scene sc;
