@@ -160,6 +160,8 @@ void write_down(struct tracker *t, const struct seen *s)
 	struct sequence *epoch = NULL;
 	uint32_t index;
 
+	if (t->spec.kind != ORDER_AUTO)
+		return;
 	for (size_t i = 0; !list && i < t->list_count; i++)
 		if (list_index(t->lists[i], s->id, &index))
 			list = t->lists[i];

@@ -103,14 +103,29 @@ static void add_first(struct tracker *t)
 	if (t->listed_over)
 		add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
 		    &(struct epoch){ .rule = EPOCH_LISTED });
-	t->deep_at = t->opens + 64;
 	t->deep_next = t->first_count;
+	t->deep_at = UINT64_MAX;
+	attend(t);
 }
 
 void hypotheses_first(struct tracker *t)
 {
 	hypotheses_clear(t->firsts, &t->first_count);
 	add_first(t);
+}
+
+static void drop_listed(struct tracker *t)
+{
+	size_t i = 0;
+
+	while (i < t->first_count && t->firsts[i].rule.rule != EPOCH_LISTED)
+		i++;
+	if (i == t->first_count)
+		return;
+	positions_fini(&t->firsts[i].positions);
+	sequence_unref(t->firsts[i].head);
+	t->firsts[i] = t->firsts[--t->first_count];
+	t->firsts[t->first_count] = (struct hypothesis){ 0 };
 }
 
 void hypotheses_again(struct tracker *t, struct sequence *epoch)
@@ -121,12 +136,17 @@ void hypotheses_again(struct tracker *t, struct sequence *epoch)
 		sequence_unref(epoch);
 		return;
 	}
+	t->in_vain += t->listed_over != NULL;
 	list_epochs_fini(&t->listed);
 	*at = epoch;
 	t->listed = (struct list_epochs){ .at = at, .count = 1 };
 	list_unref(t->listed_over);
 	t->listed_over = list_ref(t->replay.list);
-	hypotheses_first(t);
+	drop_listed(t);
+	add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
+	    &(struct epoch){ .rule = EPOCH_LISTED });
+	t->deep_next = t->first_count;
+	attend(t);
 }
 
 void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule)

@@ -44,7 +44,8 @@ static void forget(struct tracker *t)
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
-	t->opens = t->turn_at = t->deep_at = 0;
+	t->opens = t->turn_at = t->deep_at = t->attended = 0;
+	t->in_vain = 0;
 	t->deep_next = 0;
 }
 
@@ -64,6 +65,7 @@ void start_main(struct tracker *t, struct follow *f)
 	t->jobs[0] = f;
 	t->job_count++;
 	t->elsewhere = (struct score){ 0 };
+	t->in_vain = 0;
 	hypotheses_clear(t->firsts, &t->first_count);
 	hypotheses_next(t);
 }
@@ -337,7 +339,7 @@ static void search(struct tracker *t, const struct seen *s)
 	best = hypotheses_best(t->firsts, t->first_count);
 	if (best && follow_from(t, best->list, &best->rule, best->since, 0, &f) == 0)
 		start_main(t, f);
-	else if (t->spec.kind == ORDER_AUTO)
+	else
 		write_down(t, s);
 }
 
@@ -422,7 +424,7 @@ static void end_mostly_read(struct tracker *t, const struct seen *s)
 static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 {
 	struct seen s = *seen;
-	bool listed = false, expected = false;
+	bool listed = false, expected = false, looked = is_looked_at(t, &s);
 	enum given taken;
 
 	end_finished(t, &s);
@@ -445,10 +447,12 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 	if (t->job_count > 0) {
 		expected = score_nexts(t, &s);
 		expected |= score_elsewhere(t, &s);
-	} else {
+	} else if (looked) {
 		search(t, &s);
+	} else {
+		write_down(t, &s);
 	}
-	expected |= score_walks(t, &s);
+	expected |= looked && score_walks(t, &s);
 	if (!expected && !taken)
 		expected = give_to_walks(t, &s, false);
 	if (taken)

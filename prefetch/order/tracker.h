@@ -19,6 +19,10 @@
  * md5sum over everything) get a sequential course, whatever the spec; with `order: none`
  * there are no courses at all.
  *
+ * While nothing is followed, and nothing has begun for 1024 opens (an epoch, a process, reading
+ * after a pause), one open in eight is looked at, in runs of 128 (attention.c).  An epoch that
+ * nothing explains may come again, and is fetched so until that was in vain twice in a row.
+ *
  * Pure: no I/O, no clock, no lock; one owner.  Sequences are made inside tracker_open() and
  * tracker_work(), at about 20 ns a sample.
  */

@@ -13,6 +13,7 @@
 #define LISTS 20                       /* those that are searched, and those of jobs */
 #define RECENT 256                     /* opens that are remembered, to be judged anew */
 #define BEFORE 128u                    /* opens looked at before the first evidence */
+#define IN_VAIN 2u                      /* then the next is not fetched before it is believed */
 #define MARGIN 10.0f                   /* bits that the best must have more than the second */
 
 struct hypothesis {                    /* that this epoch of this list is being read */
@@ -47,6 +48,7 @@ struct tracker {
 	struct drawn drawn[2];                 /* by the epoch's number */
 	unsigned outside;                      /* see tracker_drawn() */
 	struct replay replay;
+	unsigned in_vain;                      /* epochs in a row that did not come again */
 	const struct lessons *lessons;         /* or NULL */
 
 	struct hypothesis firsts[HYPOTHESES];  /* while nothing is believed */
@@ -66,6 +68,8 @@ struct tracker {
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
 	size_t deep_next; /* the next hypothesis to search so; == count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
+	uint64_t attended, opened_at;          /* attention.c: the open; the time of the last */
+	uint32_t known_pids[1024];
 	struct course courses[TRACKER_COURSES];
 };
 
@@ -99,6 +103,12 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 		     sample_id id);
 /* The one that is believed now, or NULL. */
 struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
+
+/* attention.c: something new begins: all opens are looked at for a while. */
+void attend(struct tracker *t);
+/* Each open comes by here once, before it is counted.  false: if nothing that is followed
+ * explains it, it is not worth the time to find out what does. */
+bool is_looked_at(struct tracker *t, const struct seen *s);
 
 /* found.c: an open that nothing explains; perhaps its epoch comes again. */
 void write_down(struct tracker *t, const struct seen *s);

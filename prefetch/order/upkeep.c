@@ -7,14 +7,15 @@
 #define JOB_AGE (30 * CLOCK_S)
 #define WALK_AGE (600 * CLOCK_S)
 
-/* A search makes whole sequences: about a hundredth of what reading costs, and less at first. */
+/* A search makes whole sequences: about a hundredth of what reading from memory costs, more while
+ * something is new. */
 static uint64_t deep_pause(const struct tracker *t)
 {
 	uint64_t total = 0, pause;
 
 	for (size_t i = 0; i < t->first_count; i++)
 		total += t->firsts[i].head->n;
-	pause = DL_MIN(t->opens, total / 1000);
+	pause = DL_MIN(t->opens - t->attended, total / 10);
 	return DL_MAX(pause, (uint64_t)64);
 }
 

@@ -12,13 +12,16 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 		to[count++] = t->jobs[i]->course;
 	for (size_t i = 0; i < t->walk_count; i++)
 		to[count++] = t->walks[i]->course;
-	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++)
+	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++) {
+		const struct hypothesis *h = &t->firsts[i];
+
+		if (h->rule.rule == EPOCH_LISTED && t->in_vain >= IN_VAIN)
+			continue;
 		to[count++] = (struct course){
-			.list = t->firsts[i].list, .sequence = t->firsts[i].head,
-			.positions = &t->firsts[i].positions,
-			.opened = t->nothing, .epoch = t->firsts[i].rule.number,
-			.provisional = true,
+			.list = h->list, .sequence = h->head, .positions = &h->positions,
+			.opened = t->nothing, .epoch = h->rule.number, .provisional = true,
 		};
+	}
 	*ret = to;
 	return count;
 }

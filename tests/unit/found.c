@@ -268,6 +268,34 @@ Test(found, expects_an_epoch_that_nothing_explains_to_come_again)
 	stage_close(&s);
 }
 
+static bool expects_something(const struct stage *s)
+{
+	const struct course *c;
+
+	return tracker_courses(s->tracker, &c) > 0;
+}
+
+/* ... and what is expected is fetched; but not for ever, if it never comes. */
+Test(found, expects_less_after_epochs_in_vain)
+{
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	for (uint32_t e = 0; e < 6; e++) {
+		dl_cleanup(sequence_unrefp) struct sequence *q =
+			torch_sequence(N, DL_MIN(e, 4u) + 3000000000u, 0);
+		struct loader l = loader_of(q, 50 + 10 * e);
+
+		read_some(&s, &l, 500);      /* one of its first is among them */
+		cr_assert_eq(expects_something(&s), e == 1 || e == 2 || e == 5, "epoch %u",
+			     e);
+		while (loader_open(&l, &s))
+			;
+		cr_assert_eq(tracker_main(s.tracker) != NULL, e == 5, "epoch %u", e);
+	}
+	stage_close(&s);
+}
+
 Test(found, expects_nothing_of_opens_at_random)
 {
 	struct stage s;
