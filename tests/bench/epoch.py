@@ -41,6 +41,14 @@ def view_epochs(bench, source, options, files, total):
     return size / ns * 1e3, fetched / size
 
 
+def apart(files, number):
+    """The first eighth of each quarter of an epoch, each quarter by another reader: further apart than
+    memory reaches."""
+    quarter = len(files) // READERS
+    return [f".dlfs/epoch/{number}/{r * quarter + i:09d}.jpg"
+            for i in range(quarter // 8) for r in range(READERS)]
+
+
 def sequence(files, readers):
     """The files as the workers of a DataLoader that does not shuffle read them: batches of 32 in turn."""
     batches = [files[i:i + 32] for i in range(0, len(files), 32)]
@@ -73,6 +81,10 @@ def measure(bench, source, total, files):
               f"{len(files)} files, {total / 1e6:.0f} MB")
     bench.row("epoch", "epoch view, 4 readers", mbs, got, line,
               f"each file fetched {max(fetched):.2f} times an epoch")
+    with dlfs_mount(bench, source, options) as mount:
+        _, size, ns = read_list(bench, mount.at, write_list(bench, "apart.list", apart(files, 0)), READERS)
+    bench.row("epoch", "epoch view, readers a quarter apart", mbs, [size / ns * 1e3], line,
+              "an eighth of an epoch")
     sequences(bench, source, options, files, line)
     with dlfs_mount(bench, source, f"{options},order=list:{some}") as mount:
         _, size, ns = read_list(bench, mount.at, some, READERS)
