@@ -1,4 +1,5 @@
-/* One line, one level.  Only edges log: fs/, the engine, commands; libraries return errors.
+/* One line, one level.  Only edges log: fs/, commands, the engine, and the thread of the disk
+ * tier, since nobody waits for its answer; libraries return errors.
  *
  * A line goes to stderr as "dlfs: text" while a command runs in the foreground, and to
  * syslog once the process is a daemon.  Control characters in the text are escaped, so a file

@@ -2,7 +2,6 @@
 
 #include "prefetch/spare.h"
 
-#define CHOSEN (1u << 24)               /* larger seeds are drawn, not written into a script */
 #define WORDS (UINT64_C(1) << 26)       /* drawn before the first epoch: models of 60 M weights */
 #define WORDS_POPULAR (UINT64_C(1) << 28)
 #define POPULAR 16u
@@ -11,7 +10,7 @@
 
 static bool is_drawn(const struct lesson *e)
 {
-	return e->n != 0 && e->world == 0 && e->skip == 0 && e->seed >= CHOSEN;
+	return e->n != 0 && e->world == 0 && e->skip == 0 && e->seed >= ORDER_SEEDS_CHOSEN;
 }
 
 bool forecast_prepare(struct forecast *f, const struct lessons *l)

@@ -10,7 +10,6 @@
 #include "prefetch/order/order.h"
 
 #define SKIP_MAX (UINT64_C(1) << 32)    /* words: some seconds */
-#define CHOSEN_SEEDS (1u << 24)         /* larger ones are drawn, not written into a script */
 
 static uint32_t word_at(uint64_t seed, uint64_t word)
 {
@@ -140,9 +139,9 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 	size_t count = 0;
 	bool base = now->skip % pass(n, true, 2) == 2;
 
-	if (now->skip == 0 && now->seed >= CHOSEN_SEEDS && !is_constant(now->seed))
+	if (now->skip == 0 && now->seed >= ORDER_SEEDS_CHOSEN && !is_constant(now->seed))
 		return 0;
-	if (now->skip == 0 && now->seed < CHOSEN_SEEDS) {
+	if (now->skip == 0 && now->seed < ORDER_SEEDS_CHOSEN) {
 		ret[count] = *now;
 		ret[count++].seed++;
 	}

@@ -71,6 +71,7 @@ struct epoch {                         /* a value: copy freely */
 size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret);
+#define ORDER_SEEDS_CHOSEN (1u << 24)   /* larger seeds are drawn, not written into a script */
 /* Seeds that are built in: those of torch.Generator(), Ultralytics with and without ranks, and
  * detectron2 (-1). */
 #define ORDER_CONSTANTS 6
