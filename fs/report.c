@@ -17,6 +17,7 @@ static void look_served(struct serve *s)
 	kind -= r.as_it_is[RECODE_NO_GAIN] + r.as_it_is[RECODE_DAMAGED] +
 		r.as_it_is[RECODE_LIMITS] + r.as_it_is[RECODE_NO_MEMORY] +
 		r.as_it_is[RECODE_UNREADABLE];
+	stats_set(&to->recode_memory, served_room(s->served));
 	stats_set(&to->recoded, r.coded);
 	stats_set(&to->recoded_bytes, r.coded_bytes);
 	stats_set(&to->recoded_source_bytes, r.source_bytes);

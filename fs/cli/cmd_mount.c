@@ -156,6 +156,7 @@ static int open_served(const struct config *c, struct serve_options *options)
 			.quality_ratio = c->quality_ratio, .png_fast = c->png == PNG_FAST,
 			.max_short_side = (unsigned)c->max_short_side,
 			.max_long_side = (unsigned)c->max_long_side,
+			.limits.memory = served_share(options->memory),
 		},
 	};
 
@@ -185,6 +186,7 @@ static int run(struct request *q, int ready_fd)
 	if (r < 0)
 		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source,
 				  strerror(-r));
+	options.memory = decide_memory(c);
 	r = open_served(c, &options);
 	if (r == 0)
 		r = shared_new(&options.shared);
@@ -196,7 +198,6 @@ static int run(struct request *q, int ready_fd)
 	if (r < 0) {
 		r = fail_early(ready_fd, "%s", text);
 	} else {
-		options.memory = decide_memory(c);
 		options.fuse_fd = mount_fd(mount);
 		r = supervise_run(&options, mount, ready_fd) == 0 ? CLI_OK : CLI_MOUNT_FAILED;
 	}

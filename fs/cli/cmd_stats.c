@@ -94,7 +94,7 @@ static int lines_of(const struct view *v)
 static void print_all(const struct view *v, const char *mountpoint)
 {
 	double opens = view_number(v, "opens");
-	char a[32], b[32], share[64] = "", dropped[64] = "";
+	char a[32], b[32], coding[64] = "", share[64] = "", dropped[64] = "";
 
 	if (view_number(v, "memory_share") < view_number(v, "memory_limit"))
 		snprintf(share, sizeof(share), ", %s while others need it",
@@ -117,8 +117,11 @@ static void print_all(const struct view *v, const char *mountpoint)
 	if (view_number(v, "pressure") > 0)
 		snprintf(dropped, sizeof(dropped), ", the kernel dropped %.0f sample%s",
 			 view_number(v, "pressure"), cli_plural(view_number(v, "pressure")));
-	printf("memory     %s of %s%s%s\n", bytes_of(v, "memory_bytes", a),
-	       bytes_of(v, "memory_limit", b), share, dropped);
+	if (view_number(v, "recode_memory") > 0)
+		snprintf(coding, sizeof(coding), ", and %s at most to code images",
+			 bytes_of(v, "recode_memory", a));
+	printf("memory     %s of %s%s%s%s\n", bytes_of(v, "memory_bytes", a),
+	       bytes_of(v, "memory_limit", b), coding, share, dropped);
 	printf("fetched    %s in %.0f fetches, %.0f failed\n",
 	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
 	       view_number(v, "fetch_errors"));

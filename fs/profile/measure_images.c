@@ -63,7 +63,8 @@ static int show(struct work *k, unsigned way, unsigned image, const struct pictu
 	return r == -EINVAL ? 0 : r;
 }
 
-static int try_way(struct work *k, unsigned way, unsigned image, struct bytes source)
+static int try_way(struct work *k, unsigned way, unsigned image, struct bytes source,
+		   struct recode_room *room)
 {
 	struct profile_image *i = &k->p->ways[way].images[image];
 	dl_cleanup(picture_fini) struct picture pixels = { 0 };
@@ -73,7 +74,7 @@ static int try_way(struct work *k, unsigned way, unsigned image, struct bytes so
 	double begin = cpu_seconds();
 	int r;
 
-	i->reason = recode(&want, source.at, source.len, &out);
+	i->reason = recode_in(room, &want, source.at, source.len, &out);
 	i->recode = cpu_seconds() - begin;
 	i->ssim = 1;
 	if (i->reason == RECODE_DONE) {
@@ -89,27 +90,30 @@ static int try_way(struct work *k, unsigned way, unsigned image, struct bytes so
 	return r == -EINVAL ? 0 : r;
 }
 
-static int try_image(struct work *k, unsigned image)
+static int try_image(struct work *k, unsigned image, struct recode_room *room)
 {
 	dl_cleanup(buf_free) struct buf file = BUF_EMPTY;
 	int r = measure_read(k->m, k->p->ids[image], &file);
 
 	for (unsigned way = 0; r == 0 && way < k->p->way_count; way++)
-		r = try_way(k, way, image, (struct bytes){ file.at, file.len });
+		r = try_way(k, way, image, (struct bytes){ file.at, file.len }, room);
 	return r;
 }
 
 static void *hand(void *context)
 {
+	struct recode_room *room = recode_room_new(RECODE_KEPT);       /* as coders have one */
 	struct work *k = context;
 
 	dl_lock_take(&k->lock);
+	if (!room)
+		k->error = -ENOMEM;
 	while (k->error == 0 && k->next < k->p->sample) {
 		unsigned image = k->next++;
 		int r;
 
 		dl_lock_drop(&k->lock);
-		r = try_image(k, image);
+		r = try_image(k, image, room);
 		dl_lock_take(&k->lock);
 		k->done++;
 		if (r < 0)
@@ -118,6 +122,7 @@ static void *hand(void *context)
 	k->hands--;
 	pthread_cond_signal(&k->changed);
 	dl_lock_drop(&k->lock);
+	recode_room_free(room);
 	return NULL;
 }
 

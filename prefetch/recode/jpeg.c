@@ -66,33 +66,60 @@ static enum recode_reason recode_image(const struct jpeg_image *image, double fl
 	return RECODE_DONE;
 }
 
-enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
-			       struct recode_room *room, struct recoded *ret)
-{
-	bool any = want->quality_ratio >= 1 || want->quality_ratio <= 0;
-	double floor = any ? 1 : want->quality_ratio;
-	size_t most = source.len - source.len / GAIN;
-	struct jpeg_outline outline;
-	struct jpeg_image image;
-	enum recode_reason reason;
+struct aim {
+	double floor;                  /* of SSIM; 1: the source's steps */
 	unsigned width, height;
 	bool smaller;
+	struct recode_need need;
+};
+
+static enum recode_reason take_aim(const struct recode_want *want, struct bytes source,
+				   struct aim *a)
+{
+	bool any = want->quality_ratio >= 1 || want->quality_ratio <= 0;
+	struct jpeg_outline outline;
+	enum recode_reason reason;
 
 	if (any && !want->max_short_side && !want->max_long_side)
 		return RECODE_OFF;
 	reason = jpeg_outline(source, &want->limits, &outline);
 	if (reason != RECODE_DONE)
 		return reason;
-	width = outline.width, height = outline.height;
-	resize_sides(&width, &height, want->max_short_side, want->max_long_side);
-	smaller = width < outline.width || height < outline.height;
-	if (any && !smaller)
+	*a = (struct aim){ .floor = any ? 1 : want->quality_ratio,
+			   .width = outline.width, .height = outline.height };
+	resize_sides(&a->width, &a->height, want->max_short_side, want->max_long_side);
+	a->smaller = a->width < outline.width || a->height < outline.height;
+	a->need = jpeg_need(&outline, a->width, a->height, source.len);
+	if (any && !a->smaller)
 		return RECODE_OFF;
-	if (width < SSIM_TAPS || height < SSIM_TAPS)
+	if (a->width < SSIM_TAPS || a->height < SSIM_TAPS)
 		return RECODE_NO_GAIN;
-	reason = smaller ? jpeg_scale(source, width, height, room, &image)
-			 : jpeg_read(source, room, &image);
+	return a->need.coding > want->limits.memory ? RECODE_LIMITS : RECODE_DONE;
+}
+
+enum recode_reason jpeg_wants(const struct recode_want *want, struct bytes source,
+			      struct recode_need *ret)
+{
+	struct aim a;
+	enum recode_reason reason = take_aim(want, source, &a);
+
+	if (reason == RECODE_DONE)
+		*ret = a.need;
+	return reason;
+}
+
+enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
+			       struct recode_room *room, struct recoded *ret)
+{
+	size_t most = source.len - source.len / GAIN;
+	struct jpeg_image image;
+	struct aim a;
+	enum recode_reason reason = take_aim(want, source, &a);
+
+	if (reason == RECODE_DONE)
+		reason = a.smaller ? jpeg_scale(source, a.width, a.height, room, &image)
+				   : jpeg_read(source, room, &image);
 	if (reason != RECODE_DONE)
 		return reason;
-	return recode_image(&image, floor, source, smaller ? source.len : most, ret);
+	return recode_image(&image, a.floor, source, a.smaller ? source.len : most, ret);
 }

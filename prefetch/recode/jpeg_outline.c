@@ -146,19 +146,29 @@ static uint64_t samples_of(const struct jpeg_outline *o)
 	return (uint64_t)o->width * o->height * sum / most;
 }
 
-static enum recode_reason check(const struct jpeg_outline *o, const struct recode_limits *l,
-				size_t size)
+/* Coefficients twice (read, coded) with something to spare, luma's pixels twice with sums for a
+ * third of their rows, and the result.  Scaled: lines of floats, and planes of full size; and what
+ * the decoder keeps of several scans.
+ */
+struct recode_need jpeg_need(const struct jpeg_outline *o, unsigned width, unsigned height,
+			     size_t size)
+{
+	uint64_t pixels = (uint64_t)o->width * o->height, less = (uint64_t)width * height;
+	uint64_t samples = samples_of(o), several = o->scans > 1 ? samples * 2 : 0;
+	struct recode_need need = { .decoding = pixels * 3 + several };
+
+	need.coding = less < pixels ? less * 32 + several : samples * 6 + pixels * 6;
+	need.coding += size;
+	return need;
+}
+
+static enum recode_reason check(const struct jpeg_outline *o, const struct recode_limits *l)
 {
 	uint64_t pixels = (uint64_t)o->width * o->height, samples = samples_of(o);
 
 	if (pixels > l->pixels || o->scans > l->scans)
 		return RECODE_LIMITS;
-	if ((samples / 64 + 1) * o->scans > l->work)
-		return RECODE_LIMITS;
-	/* Coefficients twice (read, coded) with something to spare, luma's pixels twice with sums
-	 * for a third of their rows, and the result.
-	 */
-	return samples * 6 + pixels * 6 + size > l->memory ? RECODE_LIMITS : RECODE_DONE;
+	return (samples / 64 + 1) * o->scans > l->work ? RECODE_LIMITS : RECODE_DONE;
 }
 
 enum recode_reason jpeg_outline(struct bytes source, const struct recode_limits *limits,
@@ -177,11 +187,11 @@ enum recode_reason jpeg_outline(struct bytes source, const struct recode_limits 
 			if (at != source.len)
 				return RECODE_TRAILER;
 			*ret = o;
-			return check(&o, limits, source.len);
+			return check(&o, limits);
 		}
 		r = read_segment(&g, &o);
 		if (r == RECODE_DONE)
-			r = check(&o, limits, source.len);
+			r = check(&o, limits);
 		if (r != RECODE_DONE)
 			return r;
 	}

@@ -21,7 +21,13 @@ struct jpeg_outline {
 	unsigned scans;
 };
 
-/* RECODE_DONE: a whole, Huffman coded image of 8 bits with luma, within the limits. */
+/* Of recoding it to width * height. */
+struct recode_need jpeg_need(const struct jpeg_outline *o, unsigned width, unsigned height,
+			     size_t size);
+
+/* RECODE_DONE: a whole, Huffman coded image of 8 bits with luma, within the limits (but that of
+ * memory, which depends on what it becomes).
+ */
 enum recode_reason jpeg_outline(struct bytes source, const struct recode_limits *limits,
 				struct jpeg_outline *ret);
 

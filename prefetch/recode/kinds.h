@@ -8,3 +8,9 @@ enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes sour
 			       struct recode_room *room, struct recoded *ret);
 enum recode_reason recode_png(const struct recode_want *want, struct bytes source,
 			      struct recoded *ret);
+
+/* RECODE_DONE and the memory that it takes; or why it is not even tried. */
+enum recode_reason jpeg_wants(const struct recode_want *want, struct bytes source,
+			      struct recode_need *ret);
+enum recode_reason png_wants(const struct recode_want *want, struct bytes source,
+			     struct recode_need *ret);

@@ -276,6 +276,20 @@ static enum recode_reason finish(const struct png_parts *p, const struct buf *st
 	return RECODE_DONE;
 }
 
+enum recode_reason png_wants(const struct recode_want *want, struct bytes source,
+			     struct recode_need *ret)
+{
+	struct png_parts parts;
+	enum recode_reason why = want->png_fast ? png_parse(source, &parts) : RECODE_OFF;
+
+	if (why != RECODE_DONE)
+		return why;
+	if ((uint64_t)parts.width * parts.height > want->limits.pixels)
+		return RECODE_LIMITS;
+	*ret = png_need(&parts);
+	return ret->coding > want->limits.memory ? RECODE_LIMITS : RECODE_DONE;
+}
+
 enum recode_reason recode_png(const struct recode_want *want, struct bytes source,
 			      struct recoded *ret)
 {

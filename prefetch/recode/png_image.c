@@ -126,6 +126,17 @@ static enum recode_reason decode_interlaced(const struct png_parts *p, struct by
 	return RECODE_DONE;
 }
 
+/* Rows as they are, and in passes or with filters; the streams of three attempts, each with what
+ * it may have more than the source.
+ */
+struct recode_need png_need(const struct png_parts *p)
+{
+	return (struct recode_need){
+		.coding = 2 * (uint64_t)coded_size(p) + 4 * (uint64_t)p->data.len + MiB,
+		.decoding = 4 * (uint64_t)p->width * p->height,
+	};
+}
+
 enum recode_reason png_decode(const struct png_parts *p, const struct recode_limits *limits,
 			      struct png_image *ret)
 {
@@ -137,8 +148,7 @@ enum recode_reason png_decode(const struct png_parts *p, const struct recode_lim
 	dl_cleanup(dl_freep) uint8_t *rows = NULL;
 	enum recode_reason why;
 
-	if ((uint64_t)p->width * p->height > limits->pixels ||
-	    2 * (png_size(&image) + p->data.len) > limits->memory)
+	if ((uint64_t)p->width * p->height > limits->pixels || png_need(p).coding > limits->memory)
 		return RECODE_LIMITS;
 	rows = calloc(1, png_size(&image));
 	if (!rows || png_gather(p, &zlib) < 0)

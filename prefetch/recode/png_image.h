@@ -19,6 +19,9 @@ static inline uint8_t *png_row(const struct png_image *i, uint32_t y)
 	return i->rows + y * (1 + i->row) + 1;
 }
 
-/* Decode; what takes more than half of limits->memory is RECODE_LIMITS. */
+/* The most memory that decoding it and coding it anew takes. */
+struct recode_need png_need(const struct png_parts *p);
+
+/* RECODE_LIMITS: more pixels or memory than allowed. */
 enum recode_reason png_decode(const struct png_parts *p, const struct recode_limits *limits,
 			      struct png_image *ret) DL_MUST_CHECK;

@@ -35,6 +35,16 @@ static bool begins(struct bytes b, const char *with, size_t len)
 	return b.len >= len && memcmp(b.at, with, len) == 0;
 }
 
+static bool is_jpeg(struct bytes b)
+{
+	return begins(b, "\xff\xd8\xff", 3);
+}
+
+static bool is_png(struct bytes b)
+{
+	return begins(b, "\x89PNG\r\n\x1a\n", 8);
+}
+
 static void fill_in(struct recode_limits *l)
 {
 	l->pixels = l->pixels ? l->pixels : defaults.pixels;
@@ -51,20 +61,35 @@ enum recode_reason recode_in(struct recode_room *room, const struct recode_want 
 	enum recode_reason reason;
 
 	fill_in(&full.limits);
-	if (begins(source, "\xff\xd8\xff", 3)) {
+	if (is_jpeg(source)) {
 		reason = recode_jpeg(&full, source, room, ret);
 		room_clear(room);
 		return reason;
 	}
-	if (begins(source, "\x89PNG\r\n\x1a\n", 8))
+	if (is_png(source))
 		return recode_png(&full, source, ret);
 	return RECODE_UNKNOWN;
+}
+
+struct recode_need recode_need(const struct recode_want *want, const void *bytes, size_t size)
+{
+	struct bytes source = { bytes, size };
+	struct recode_want full = *want;
+	enum recode_reason reason = RECODE_UNKNOWN;
+	struct recode_need need;
+
+	fill_in(&full.limits);
+	if (is_jpeg(source))
+		reason = jpeg_wants(&full, source, &need);
+	else if (is_png(source))
+		reason = png_wants(&full, source, &need);
+	return reason == RECODE_DONE ? need : (struct recode_need){ 0 };
 }
 
 enum recode_reason recode(const struct recode_want *want, const void *bytes, size_t size,
 			  struct recoded *ret)
 {
-	struct recode_room *room = recode_room_new();
+	struct recode_room *room = recode_room_new(0);
 	enum recode_reason reason;
 
 	if (!room)

@@ -10,7 +10,7 @@
 /* What one call may use; 0 stands for the default. */
 struct recode_limits {
 	uint64_t pixels;               /* of the source, width * height; 100 million */
-	uint64_t memory;               /* bytes at once, the result included; 512 MiB */
+	uint64_t memory;               /* bytes at once, see recode_need(); 512 MiB */
 	uint64_t scans;                /* of a progressive image; 100 */
 	uint64_t work;                 /* blocks of 8x8 to decode, times scans; 16 million */
 };
@@ -63,13 +63,20 @@ enum recode_reason recode(const struct recode_want *want, const void *bytes, siz
 			  struct recoded *ret) DL_MUST_CHECK;
 
 /* Memory that calls, one after the other, need not ask the system for again: as much as one took,
- * up to 16 MiB.  NULL: there is none.
+ * up to `kept` bytes.  NULL: there is none.
  */
 struct recode_room;
-struct recode_room *recode_room_new(void) DL_MUST_CHECK;
+#define RECODE_KEPT (16 * MiB)         /* more than most images take */
+struct recode_room *recode_room_new(size_t kept) DL_MUST_CHECK;
 void recode_room_free(struct recode_room *room);       /* NULL is fine */
 enum recode_reason recode_in(struct recode_room *room, const struct recode_want *want,
 			     const void *bytes, size_t size, struct recoded *ret) DL_MUST_CHECK;
+
+/* The most memory (bytes, beside the source) that recode_in() takes for this source, and after that
+ * picture_decode() of the source and of the result; both 0: it is served as it is.
+ */
+struct recode_need { uint64_t coding, decoding; };
+struct recode_need recode_need(const struct recode_want *want, const void *bytes, size_t size);
 
 /* "no gain"; a few words for a listing. */
 const char *recode_reason_name(enum recode_reason reason);

@@ -3,10 +3,8 @@
 #define ALIGNED 64
 #ifdef __SANITIZE_ADDRESS__
 #define CHUNK 0                        /* each piece by itself, so that its bounds are watched */
-#define KEPT 0
 #else
 #define CHUNK MiB
-#define KEPT (16 * MiB)                /* by an empty room */
 #endif
 
 struct chunk {
@@ -16,11 +14,16 @@ struct chunk {
 
 struct recode_room {
 	struct chunk *latest;
+	size_t kept;                   /* when it is empty, at most */
 };
 
-struct recode_room *recode_room_new(void)
+struct recode_room *recode_room_new(size_t kept)
 {
-	return calloc(1, sizeof(struct recode_room));
+	struct recode_room *room = calloc(1, sizeof(*room));
+
+	if (room)
+		room->kept = CHUNK ? kept : 0;
+	return room;
 }
 
 static bool add_chunk(struct recode_room *room, size_t size)
@@ -69,14 +72,14 @@ void room_clear(struct recode_room *room)
 {
 	size_t all = 0;
 
-	if (room->latest && !room->latest->before && room->latest->size <= KEPT) {
+	if (room->latest && !room->latest->before && room->latest->size <= room->kept) {
 		room->latest->used = sizeof(struct chunk);
 		return;
 	}
 	for (const struct chunk *c = room->latest; c; c = c->before)
 		all += c->size;
 	drop_chunks(room);
-	if (all && all <= KEPT)
+	if (all && all <= room->kept)
 		(void)add_chunk(room, all);    /* if not, the next call will see */
 }
 

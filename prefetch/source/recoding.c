@@ -8,6 +8,10 @@
  * A reader may come for what an idle thread has in hand, and its priority cannot be raised without
  * a privilege: then another thread codes the same once more, and the first that is ready delivers.
  * Both make the same of it.
+ *
+ * The memory for all that is bounded by served_room(), and is divided into three: what the threads
+ * work in, what they keep from one image to the next, and the bytes of the source that wait for
+ * them.  The plan does not know of the latter: it thinks a sample has the size that is served.
  */
 #include <sched.h>
 #include <string.h>
@@ -18,6 +22,7 @@
 #include "prefetch/recode/decode.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/queue.h"
+#include "prefetch/source/ration.h"
 #include "prefetch/source/served.h"
 
 #define THREADS_MAX 64u
@@ -25,6 +30,7 @@
 struct task {
 	struct layer_fetch layer;      /* its inner bytes are the source's, until the task ends */
 	struct recoding *recoding;
+	uint64_t size;                 /* of the source's bytes */
 	unsigned users;                /* threads that have it; under the lock, like what follows */
 	bool delivered;
 	bool again;                    /* a reader waits: it should be coded by one more */
@@ -42,8 +48,13 @@ struct recoding {
 	struct source source;
 	struct served *served;
 	struct dl_lock lock;
+	struct recode_want want;       /* with what one image may take of the memory */
+	size_t kept;                   /* of it, by each thread */
+	struct ration work;
+	uint64_t source_bytes, source_most;    /* of tasks that were asked for below */
 	pthread_cond_t queued, urgent;
-	struct queue queue;            /* outer fetches; own_ is the task's layer */
+	struct queue waiting;          /* for source_bytes; outer fetches, own_ is the task's layer */
+	struct queue queue;            /* the same; their source is here */
 	struct coder coders[2 * THREADS_MAX];
 	unsigned coder_count;
 	bool stopping;
@@ -69,8 +80,9 @@ static void time_decoding(struct served *s, struct bytes source, struct bytes co
 }
 
 /* What is to be delivered: 0 and the bytes, or an error. */
-static int code(struct task *t, struct recode_room *room, struct buf *ret)
+static int code(struct task *t, struct recode_room *room, bool may_decode, struct buf *ret)
 {
+	const struct recode_want *want = &t->recoding->want;
 	struct served *served = t->recoding->served;
 	const struct fetch *from = &t->layer.inner;
 	struct recoded coded = { 0 };
@@ -78,14 +90,13 @@ static int code(struct task *t, struct recode_room *room, struct buf *ret)
 	int r;
 
 	if (room)
-		reason = recode_in(room, served_wish(served), from->bytes.at, from->bytes.len,
-				   &coded);
+		reason = recode_in(room, want, from->bytes.at, from->bytes.len, &coded);
 	*ret = (struct buf){ coded.data, coded.size, coded.size };
 	if (reason != RECODE_DONE)
 		r = buf_append(ret, from->bytes.at, from->bytes.len);
 	else
 		r = 0;
-	if (reason == RECODE_DONE && served_wants_time(served, from->id))
+	if (reason == RECODE_DONE && may_decode && served_wants_time(served, from->id))
 		time_decoding(served, (struct bytes){ from->bytes.at, from->bytes.len },
 			      (struct bytes){ coded.data, coded.size });
 	if (r == 0)
@@ -100,26 +111,84 @@ static int code(struct task *t, struct recode_room *room, struct buf *ret)
 	return r;
 }
 
+static struct task *task_of(struct fetch *f)
+{
+	return f ? dl_container_of(f->own_, struct task, layer) : NULL;
+}
+
+/* With the lock.  At least one: it is no larger than the reserve (engine.c), which is less than
+ * its share of the memory.
+ */
+static struct task *next_admitted(struct recoding *rc)
+{
+	struct task *t = rc->waiting.count ? task_of(rc->waiting.heap[0]) : NULL;
+
+	if (!t || rc->stopping ||
+	    (rc->source_bytes > 0 && rc->source_bytes + t->size > rc->source_most))
+		return NULL;
+	rc->source_bytes += t->size;
+	(void)queue_pop(&rc->waiting);
+	t->layer.inner.due = t->layer.outer->due;      /* a reader may have come */
+	t->layer.inner.hurried_ = t->layer.outer->hurried_;
+	return t;
+}
+
 static void task_free(struct task *t)
 {
+	{
+		DL_HOLD(&t->recoding->lock);
+		t->recoding->source_bytes -= t->size;
+	}
 	buf_free(&t->layer.inner.bytes);
 	free(t);
+}
+
+/* Ask below for what there is room for. */
+static void ask_below(struct recoding *rc)
+{
+	for (;;) {
+		struct fetch *outer;
+		struct task *t;
+		int r;
+
+		dl_lock_take(&rc->lock);
+		t = next_admitted(rc);
+		dl_lock_drop(&rc->lock);
+		if (!t)
+			return;
+		outer = t->layer.outer;
+		r = source_submit(rc->source.next, &t->layer.inner);
+		if (r == 0)
+			continue;
+		task_free(t);
+		layer_done(outer, r);
+	}
 }
 
 /* With the lock, which is dropped meanwhile. */
 static void run_task(struct coder *c, struct task *t)
 {
 	struct recoding *rc = c->recoding;
+	struct bytes source = { t->layer.inner.bytes.at, t->layer.inner.bytes.len };
 	struct buf bytes;
-	bool first, last;
+	struct recode_need need;
+	bool may_decode, first, last;
 	int r;
 
 	c->task = t;
 	t->users++;
 	dl_lock_drop(&rc->lock);
-	c->room = c->room ? c->room : recode_room_new();
-	r = code(t, c->room, &bytes);
+	need = recode_need(&rc->want, source.at, source.len);
+	may_decode = need.decoding <= rc->work.most;
+	need.decoding = DL_MIN(need.decoding, rc->work.most);
+	need.coding = DL_MAX(need.coding, need.decoding);
+	c->room = c->room ? c->room : recode_room_new(rc->kept);
 	dl_lock_take(&rc->lock);
+	ration_take(&rc->work, &rc->lock, need.coding);
+	dl_lock_drop(&rc->lock);
+	r = code(t, c->room, may_decode, &bytes);
+	dl_lock_take(&rc->lock);
+	ration_give(&rc->work, need.coding);
 	c->task = NULL;
 	first = !t->delivered;
 	t->delivered = true;
@@ -134,8 +203,10 @@ static void run_task(struct coder *c, struct task *t)
 	} else {
 		buf_free(&bytes);
 	}
-	if (last)
+	if (last) {
 		task_free(t);
+		ask_below(rc);
+	}
 	dl_lock_take(&rc->lock);
 }
 
@@ -153,11 +224,6 @@ static struct task *next_again(struct recoding *rc)
 	return NULL;
 }
 
-static struct task *task_of(struct fetch *f)
-{
-	return f ? dl_container_of(f->own_, struct task, layer) : NULL;
-}
-
 static struct task *next_task(struct coder *c)
 {
 	struct recoding *rc = c->recoding;
@@ -171,11 +237,13 @@ static struct task *next_task(struct coder *c)
 	return t;
 }
 
-static void end_waiting(struct recoding *rc)
+static void end_waiting(struct recoding *rc, struct queue *q)
 {
 	struct fetch *f;
 
-	while ((f = queue_pop(&rc->queue))) {
+	while ((f = queue_pop(q))) {
+		if (q == &rc->waiting)
+			rc->source_bytes += task_of(f)->size;
 		dl_lock_drop(&rc->lock);
 		task_free(task_of(f));
 		layer_done(f, -ESHUTDOWN);
@@ -220,7 +288,8 @@ static void *coder_main(void *arg)
 		else
 			dl_cond_wait(c->idle ? &rc->queued : &rc->urgent, &rc->lock);
 	}
-	end_waiting(rc);
+	end_waiting(rc, &rc->queue);
+	end_waiting(rc, &rc->waiting);
 	if (c->room)
 		give_room_back(c);
 	return NULL;
@@ -234,7 +303,6 @@ static int queue_task(struct task *t)
 	struct fetch *f = t->layer.outer;
 	int r;
 
-	f->own_ = &t->layer;
 	if (t->layer.inner.hurried_)
 		f->due = 0;
 	f->in_turn = false;            /* that was about the way from the source */
@@ -259,6 +327,7 @@ static void note_unreadable(struct served *s, sample_id id)
 static void on_inner(struct fetch *inner)
 {
 	struct task *t = dl_container_of(inner, struct task, layer.inner);
+	struct recoding *rc = t->recoding;
 	struct fetch *outer = t->layer.outer;
 	int r = inner->result;
 
@@ -267,9 +336,10 @@ static void on_inner(struct fetch *inner)
 	if (r == 0)
 		return;
 	if (r == -EACCES || r == -EPERM)
-		note_unreadable(t->recoding->served, inner->id);
+		note_unreadable(rc->served, inner->id);
 	task_free(t);
 	layer_done(outer, r);
+	ask_below(rc);
 }
 
 static bool is_coded(const struct recoding *rc, const struct fetch *f)
@@ -292,10 +362,16 @@ static int recoding_submit(struct source *s, struct fetch *f)
 	if (!t)
 		return -ENOMEM;
 	t->recoding = rc;
+	(void)manifest_sample(s->manifest, f->id, &t->size);
 	layer_fetch_init(&t->layer, f, on_inner);
-	r = source_submit(s->next, &t->layer.inner);
+	f->own_ = &t->layer;
+	dl_lock_take(&rc->lock);
+	r = rc->stopping ? -ESHUTDOWN : queue_push(&rc->waiting, f);
+	dl_lock_drop(&rc->lock);
 	if (r < 0)
 		free(t);
+	else
+		ask_below(rc);
 	return r;
 }
 
@@ -304,6 +380,7 @@ static void recoding_hurry(struct source *s, sample_id id, uint64_t offset)
 	struct recoding *rc = dl_container_of(s, struct recoding, source);
 
 	DL_HOLD(&rc->lock);
+	queue_hurry(&rc->waiting, id, offset);
 	queue_hurry(&rc->queue, id, offset);
 	for (unsigned i = 0; i < rc->coder_count; i++) {
 		struct coder *c = &rc->coders[i];
@@ -336,7 +413,9 @@ static void recoding_close(struct source *s)
 {
 	struct recoding *rc = dl_container_of(s, struct recoding, source);
 
+	queue_fini(&rc->waiting);
 	queue_fini(&rc->queue);
+	ration_fini(&rc->work);
 	pthread_cond_destroy(&rc->queued);
 	pthread_cond_destroy(&rc->urgent);
 	dl_lock_fini(&rc->lock);
@@ -353,6 +432,18 @@ static int start_coder(struct recoding *rc, bool idle)
 	return r;
 }
 
+/* A quarter for what waits, an eighth for what is kept. */
+static void divide_room(struct recoding *rc, unsigned coders)
+{
+	uint64_t room = served_room(rc->served);
+
+	rc->want = *served_wish(rc->served);
+	rc->source_most = room / 4;
+	rc->kept = (size_t)DL_MIN(room / 8 / coders, RECODE_KEPT);
+	rc->want.limits.memory = room - room / 4 - rc->kept * coders;
+	ration_init(&rc->work, rc->want.limits.memory);
+}
+
 static int recoding_open(struct source *s)
 {
 	struct recoding *rc = dl_container_of(s, struct recoding, source);
@@ -361,6 +452,7 @@ static int recoding_open(struct source *s)
 	int r = 0;
 
 	rc->served = s->options->served;
+	divide_room(rc, 2 * each);
 	dl_lock_init(&rc->lock);
 	dl_cond_init(&rc->queued);
 	dl_cond_init(&rc->urgent);

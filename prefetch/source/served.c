@@ -4,12 +4,14 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/pattern.h"
 #include "prefetch/source/served_internal.h"
 
 #define PNG_MOST 1.2                   /* of the source, see png.c */
-#define TIMED_OF 16                    /* files that are coded: one of them is timed */
+#define ROOM_ENOUGH (512 * MiB)        /* for an image of 20 million pixels */
+#define ROOM_OF_CORE (64 * MiB)
 
 enum { WANTED_NOT_LOOKED, WANTED_NO, WANTED_YES };
 
@@ -70,6 +72,22 @@ void served_limit(struct served *s, uint64_t size)
 const struct recode_want *served_wish(const struct served *s)
 {
 	return &s->want;
+}
+
+uint64_t served_share(uint64_t memory)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t enough = cores > 0 ? (uint64_t)cores * ROOM_OF_CORE : ROOM_ENOUGH;
+
+	enough = DL_MAX(enough, (uint64_t)ROOM_ENOUGH);
+	return DL_MIN(memory / 4, enough);
+}
+
+uint64_t served_room(const struct served *s)
+{
+	if (!s)
+		return 0;
+	return s->want.limits.memory ? s->want.limits.memory : ROOM_ENOUGH;
 }
 
 uint64_t served_recipe(const struct served *s)
@@ -262,7 +280,7 @@ bool served_wants_time(const struct served *s, sample_id id)
 {
 	const struct served_table *t = s->table;
 
-	return t->entries[id].known == 0 && t->timed * TIMED_OF <= t->coded;
+	return t->entries[id].known == 0 && t->timed * SERVED_TIMED_OF <= t->coded;
 }
 
 void served_timed(struct served *s, const struct served_time *t)

@@ -28,9 +28,14 @@ struct served;
 
 struct served_options {
 	const struct manifest *manifest;
-	struct recode_want want;
+	struct recode_want want;       /* limits.memory: of all images at once; 0: the usual */
 	const char *match;             /* as pattern_any(); "": all */
 };
+
+/* What of the memory of a mount (bytes) is for those who code images: a quarter of it, as long as
+ * the processors can do with it.
+ */
+uint64_t served_share(uint64_t memory);
 
 /* Call before the first fork.  *ret is NULL if nothing is to be coded. */
 int served_open(const struct served_options *options, struct served **ret) DL_MUST_CHECK;
@@ -39,6 +44,8 @@ void served_close(struct served *s);
 void served_limit(struct served *s, uint64_t size);
 
 const struct recode_want *served_wish(const struct served *s);
+/* All memory that coding may take, want.limits.memory; 0: nothing is coded. */
+uint64_t served_room(const struct served *s);
 /* Names what the coded bytes depend on besides the source's: settings and programs. */
 uint64_t served_recipe(const struct served *s);
 
@@ -64,7 +71,8 @@ int served_tell(struct served *s, sample_id id, enum recode_reason reason,
 void served_forget(struct served *s, sample_id id);
 void served_renew(struct served *s, sample_id id);     /* if it is broken */
 
-/* Whoever codes a file for the first time shall also time its decoding: one in 16. */
+/* Whoever codes a file for the first time shall also time its decoding: one of so many. */
+#define SERVED_TIMED_OF 16
 bool served_wants_time(const struct served *s, sample_id id);
 struct served_time {
 	uint64_t files, source_bytes;  /* that were timed */

@@ -138,7 +138,7 @@ static void compare(const struct buf *b, double least[3])
 static enum recode_reason recode_often(const struct recode_want *want, const struct buf *b,
 				       struct recoded *r, double *least)
 {
-	struct recode_room *room = recode_room_new();
+	struct recode_room *room = recode_room_new(RECODE_KEPT);
 	enum recode_reason reason = RECODE_OFF;
 
 	if (!room)

@@ -107,7 +107,7 @@ Test(recode, a_room_does_not_change_the_result)
 		{ .width = 1300, .height = 900, .quality = 96, .h = 2, .v = 2 },
 		{ .width = 320, .height = 200, .quality = 95, .h = 2, .v = 1 },
 	};
-	struct recode_room *room = recode_room_new();
+	struct recode_room *room = recode_room_new(RECODE_KEPT);
 
 	cr_assert(room);
 	for (unsigned i = 0; i < 2 * DL_COUNT(pictures); i++) {

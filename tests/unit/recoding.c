@@ -35,18 +35,28 @@ static void make_files(void)
 	tree_bytes(&tree, "photo.dat", photo.at, photo.len);
 }
 
+/* memory: of all who code; 0: the usual. */
+static void open_served(uint64_t memory)
+{
+	struct served_options o = {
+		.manifest = m, .match = "",
+		.want = { .png_fast = true, .limits.memory = memory },
+	};
+
+	served_close(served);
+	cr_assert_eq(served_open(&o, &served), 0);
+	served_limit(served, MiB);
+}
+
 static void set_up(void)
 {
-	struct served_options o = { .want.png_fast = true, .match = "" };
-
 	dl_lock_init(&lock);
 	dl_cond_init(&changed);
 	tree = tree_new();
 	make_files();
-	o.manifest = m = open_manifest(&tree);
+	m = open_manifest(&tree);
 	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
-	cr_assert_eq(served_open(&o, &served), 0);
-	served_limit(served, MiB);
+	open_served(0);
 }
 
 static void tear_down(void)
@@ -217,10 +227,52 @@ Test(recoding, an_error_says_nothing_of_the_size)
 	cr_assert_eq(known("photo.png").state, SERVED_UNKNOWN);
 }
 
+static unsigned asked_below(unsigned least)
+{
+	uint64_t deadline = clock_now() + PATIENCE;
+	unsigned count;
+
+	while ((count = fake_source_count(&below)) < least)
+		cr_assert(clock_now() < deadline, "%u of %u", count, least);
+	return count;
+}
+
+/* Of ten, as many are under way as there is memory for the bytes of; then whom a reader waits for. */
+Test(recoding, no_more_sources_than_memory_allows)
+{
+	struct ask a[10];
+
+	open_served(4 * 3 * photo.len);
+	over_fake();
+	for (unsigned i = 0; i < DL_COUNT(a); i++)
+		submit(&a[i], i == 8 ? "text.png" : "photo.png", 1 + i);
+	cr_assert_eq(asked_below(0), 3);
+	source_hurry(s, id_of("text.png"), 0);
+	fake_source_end(&below, 0, -EIO);
+	cr_assert_eq(asked_below(0), 4);
+	cr_assert(fake_source_at(&below, 3).id == id_of("text.png"));
+	for (unsigned i = 1; i < DL_COUNT(a); i++) {
+		asked_below(i + 1);
+		fake_source_end(&below, i, -EIO);
+	}
+	for (unsigned i = 0; i < DL_COUNT(a); i++)
+		wait_done(&a[i]);
+}
+
+/* One image that needs more than all of it is served as it is. */
+Test(recoding, a_large_image_is_left_alone)
+{
+	open_served(photo.len);
+	over_folder();
+	fetch("photo.png", 0, bytes_of(&photo));
+	cr_assert_eq(known("photo.png").reason, RECODE_LIMITS);
+}
+
 Test(recoding, the_end_comes_to_all)
 {
 	struct ask a[20];
 
+	open_served(4 * DL_COUNT(a) / 2 * photo.len);
 	over_fake();
 	for (unsigned i = 0; i < DL_COUNT(a); i++)
 		submit(&a[i], "photo.png", i);
