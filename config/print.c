@@ -240,5 +240,15 @@ int config_print_man(struct buf *ret)
 
 	for (size_t i = 0; i < param_count && r == 0; i++)
 		r = print_man_of(&params[i], ret);
-	return r < 0 ? r : buf_printf(ret, ".El\n.Sh SEE ALSO\n.Xr dlfs 1\n");
+	return r < 0 ? r : buf_printf(
+		ret, ".El\n.Sh EXAMPLES\n"
+		"A dataset for detection: pictures with fewer bytes, of the size that boxes and masks were\n"
+		"made for, and masks as they are.\n"
+		".Bd -literal -offset indent\n"
+		"source: /data/coco\n"
+		"mountpoint: /mnt/fast\n"
+		"quality_ratio: 0.95\n"
+		"recode_match: [train/images, val/images]\n"
+		".Ed\n"
+		".Sh SEE ALSO\n.Xr dlfs 1\n");
 }

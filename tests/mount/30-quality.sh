@@ -131,6 +131,20 @@ for f in "$src"/val/*; do cmp "$f" "$mnt/val/${f##*/}" || fail "val is not to be
 cmp "$src/train/00.png" "$mnt/train/00.png"
 umount_dlfs "$mnt"
 
+# A dataset for detection, with the settings in a file, as the README has it: masks stay as they are.
+det=$work/detection
+mkdir -p "$det"/{train,val}/{images,masks}
+for f in train/images/1.jpg train/masks/1.jpg val/images/1.jpg val/masks/1.jpg; do cp "$src/val/02.jpg" "$det/$f"; done
+for f in train val; do cp "$src/train/00.png" "$det/$f/masks/1.png"; done
+printf '%s\n' 'quality_ratio: 0.95' 'png: fast' 'recode_match: [train/images, val/images]' > "$work/detection.yaml"
+"$DLFS" mount -c "$work/detection.yaml" "$det" "$mnt" || fail "the settings of the README are not taken"
+remember "$mnt"
+for f in train val; do
+	diff -r "$det/$f/masks" "$mnt/$f/masks" || fail "masks were coded"
+	[ "$(stat -c %s "$mnt/$f/images/1.jpg")" -lt "$(stat -c %s "$det/$f/images/1.jpg")" ] || fail "images were not coded"
+done
+umount_dlfs "$mnt"
+
 # Many at once, of whom nobody has listed anything, while what is read ahead is coded as well.
 rm -r "$work/state"
 mount_dlfs "$src" "$mnt" "$with,order=sequential"
