@@ -20,7 +20,7 @@ struct request {
 	const char *report;            /* a file to be written; NULL: none */
 	char *part;                    /* its name until it is whole */
 	FILE *page;
-	double step_rate, workers, prepare;
+	double step_rate, workers, prepare, receive, start;
 	uint64_t cache;                /* 0: what dlfs would hold by default */
 };
 
@@ -99,7 +99,7 @@ static bool take_time(const char *text, double *ret)
 	return true;
 }
 
-enum { LAYERS = 256 };
+enum { LAYERS = 256, RECEIVE, START };
 
 static bool take_option(struct request *q, int option, const char *value)
 {
@@ -113,6 +113,8 @@ static bool take_option(struct request *q, int option, const char *value)
 	case 'w': return take_number(value, &q->workers);
 	case 'R': q->report = value; return *value;
 	case LAYERS: q->options.layers = value; return true;
+	case RECEIVE: return take_time(value, &q->receive);
+	case START: return take_time(value, &q->start);
 	default: return false;
 	}
 }
@@ -122,7 +124,7 @@ static const char *allowed(int option)
 	switch (option) {
 	case 'c': return "a size above 0, such as 8GiB";
 	case 'n': return "a whole number from 1 to 100000";
-	case 'p': return "a time, such as 3ms";
+	case 'p': case RECEIVE: case START: return "a time, such as 3ms";
 	case 'r': return "numbers above 0 and up to 1, 8 at most, such as 1,0.95";
 	case 's': return "a whole number from 1 to 65535";
 	case 'R': return "the name of a file";
@@ -134,10 +136,12 @@ static const struct option long_options[] = {
 	{ "cache", required_argument, NULL, 'c' },
 	{ "prepare", required_argument, NULL, 'p' },
 	{ "ratios", required_argument, NULL, 'r' },
+	{ "receive", required_argument, NULL, RECEIVE },
 	{ "report", required_argument, NULL, 'R' },
 	{ "sample", required_argument, NULL, 'n' },
 	{ "short-side", required_argument, NULL, 's' },
 	{ "source-layers", required_argument, NULL, LAYERS },
+	{ "start", required_argument, NULL, START },
 	{ "step-rate", required_argument, NULL, 't' },
 	{ "workers", required_argument, NULL, 'w' },
 	{ NULL, 0, NULL, 0 },
@@ -246,7 +250,7 @@ static int profile(struct request *q)
 	struct profile p = { 0 };
 	struct report report = {
 		.profile = &p, .source = q->options.source, .step_rate = q->step_rate,
-		.prepare = q->prepare,
+		.prepare = q->prepare, .receive = q->receive, .start = q->start,
 	};
 	char what[64];
 	int r;
@@ -307,6 +311,10 @@ const struct command cmd_profile = {
 		"                       without it: how many files/s could be delivered\n"
 		"  -w, --workers N      of the loader (one a core)\n"
 		"  -p, --prepare TIME   processor time of your loader a file, without decoding\n"
+		"  --receive TIME       that your program takes a file for itself beside the step,\n"
+		"                       while its GPUs wait: to get a batch from a worker\n"
+		"  --start TIME         from the beginning of an epoch to its first batch, while\n"
+		"                       workers are started\n"
 		"  -c, --cache SIZE     what stays from epoch to epoch, memory and store\n"
 		"                       (the memory that dlfs takes by default)\n"
 		"  -n, --sample N       files that are decoded and recoded (100)\n"
@@ -319,8 +327,9 @@ const struct command cmd_profile = {
 		"by\" is what takes longest.  \"as is\" are files served unchanged.  PSNR is left\n"
 		"out where images were scaled: it needs pictures of one size.\n"
 		"\n"
-		"Predictions leave out the start of an epoch (workers, the first batch), and\n"
-		"pushing files into the page cache: a few percent of an epoch in which they come\n"
-		"from the source.  They are for a machine on which nothing else runs.\n",
+		"--prepare, --receive and --start are what your loader takes of files in memory\n"
+		"without dlfs; what is not said is taken for nothing.  Predictions leave out\n"
+		"pushing files into the page cache: about a percent of an epoch in which they\n"
+		"come from the source.  They are for a machine on which nothing else runs.\n",
 	.run = run,
 };

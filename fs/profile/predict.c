@@ -17,8 +17,10 @@ struct prediction predict(const struct predict_case *c)
 	if (!c->first)
 		p.hits = need > c->cache ? c->cache / need : 1;
 	misses = c->files * (1 - p.hits);
-	p.compute = c->step_rate > 0 ? c->files / c->step_rate : 0;
-	p.prepare = prepare_time(c, misses);
+	p.compute = c->start + c->files * c->receive;
+	if (c->step_rate > 0)
+		p.compute += c->files / c->step_rate;
+	p.prepare = c->start + prepare_time(c, misses);
 	p.fetch = misses / c->fetch_rate;
 	two = DL_MAX(p.compute, p.prepare);
 	p.epoch = DL_MAX(two, p.fetch);

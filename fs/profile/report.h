@@ -11,6 +11,7 @@ struct report {
 	double step_rate;              /* files/s; 0: as many as come */
 	double workers;
 	double prepare;                /* seconds a file beyond decoding */
+	double receive, start;         /* see predict.h */
 };
 
 /* The prediction for one way; `faster` times the cores and workers, `larger` times the cache. */

@@ -2,11 +2,18 @@
 
 #include "config/units.h"
 #include "fs/profile/report.h"
+#include "prefetch/source/served.h"
 
 /* As many at once as dlfs has under way. */
 static double fetch_cpu(const struct profile *p)
 {
 	return p->speed_count ? p->speeds[p->speed_count - 1].cpu : 0;
+}
+
+/* Who codes an image decodes some of them, to know what that saves. */
+static double timing_cpu(const struct profile *p, const struct profile_way *w)
+{
+	return (p->ways[0].decode + w->decode) / SERVED_TIMED_OF;
 }
 
 struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
@@ -17,9 +24,10 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 	struct predict_case c = {
 		.files = (double)p->files, .cost = w->size, .cache = r->cache * larger,
 		.fetch_rate = profile_fetch_rate(p), .decode = w->decode, .prepare = r->prepare,
-		.recode = w->recoded ? w->recode : 0, .fetch = fetch_cpu(p),
-		.cores = p->cores * faster,
-		.workers = r->workers * faster, .step_rate = r->step_rate, .first = first,
+		.recode = w->recoded ? w->recode + timing_cpu(p, w) : 0, .fetch = fetch_cpu(p),
+		.cores = p->cores * faster, .workers = r->workers * faster,
+		.step_rate = r->step_rate, .receive = r->receive, .start = r->start,
+		.first = first,
 	};
 
 	return predict(&c);

@@ -1,7 +1,8 @@
 """What `dlfs profile` predicts for an epoch, and how long a real one takes: an ImageFolder on a
 mount, PIL, transforms and a step that takes its time.  Several kinds of trouble: a slow source, a
 slow step, few cores, and few cores while images are coded anew.  Predictions are for what was
-measured, so the ratio should be 1."""
+measured, so the ratio should be 1.  What the loop takes apart from decoding, the user has to know:
+it is measured over files in memory, without dlfs, once a round."""
 import os
 import re
 import shutil
@@ -9,11 +10,11 @@ import shutil
 from common import Failed, dlfs_mount, files_below, python_with_torch, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SEED, WORKERS = 7, 2
+SEED, WORKERS, STEP = 7, 2, 400
 SLOW = "slow:latency=10ms,parallel=64,bandwidth=25MB/s"
 WAYS = {                               # layers of the source, files/s of the step, epochs, quality_ratio
     "slow source": (SLOW, 5000, 1, 1),
-    "slow step": ("", 400, 2, 1),
+    "slow step": ("", STEP, 2, 1),
     "slow processor": ("", 100000, 3, 1),
     "slow processor, ratio 0.9": ("", 100000, 3, 0.9),
 }
@@ -33,11 +34,13 @@ def make_photos(bench, at, count):
         shutil.copyfile(photos[i % len(photos)], os.path.join(into, f"{i:06d}.jpg"))
 
 
-def predicted(bench, source, layers, rate, prepare, ratio=1):
+def predicted(bench, source, layers, rate, ratio=1, **loop):
     """Seconds of the first epoch, of a later one, and to decode a file."""
     more = ["--source-layers", layers] if layers else []
+    for name, seconds in loop.items():
+        more += [f"--{name}", f"{max(seconds, 1e-6) * 1e6:.0f}us"]
     out = run(bench.dlfs, "profile", source, "--ratios", f"1,{ratio}", "--step-rate", str(rate),
-              "--workers", str(WORKERS), "--prepare", f"{prepare * 1e6:.0f}us", *more)
+              "--workers", str(WORKERS), *more)
     epochs = re.search(rf"^ratio {ratio} +([\d.]+) +([\d.]+)", out, re.MULTILINE)
     decoded = re.search(r"decoded/s.*\n +1 .* ([\d.]+) ", out)
     if not epochs or not decoded:
@@ -46,22 +49,30 @@ def predicted(bench, source, layers, rate, prepare, ratio=1):
 
 
 def real(python, root, rate, epochs):
-    """Seconds of a processor for a file, and those of the first epoch and of all that follow."""
-    a_file, *seconds = map(float, run(python, os.path.join(HERE, "profile_loop.py"), root, str(SEED),
-                                      str(WORKERS), str(rate), str(epochs), timeout=600).split())
-    return a_file, seconds[0], sum(seconds[1:])
+    """What profile_loop.py prints, a list each: of one number, and of one for each epoch."""
+    out = run(python, os.path.join(HERE, "profile_loop.py"), root, str(SEED), str(WORKERS), str(rate),
+              str(epochs), timeout=600)
+    return [list(map(float, line.split())) for line in out.splitlines()]
 
 
-def measure(bench, python, source, way, prepare):
+def measure_loop(bench, python, source, few):
+    """What the loop takes of files in memory: all of it by those of `source`, the rest by a few of them."""
+    (a_file,), *_ = real(python, source, 100000, 1)
+    decode = predicted(bench, source, "", 100000)[2]
+    _, _, starts, receive = real(python, few, STEP, 3)
+    return {"prepare": a_file - decode, "receive": min(receive), "start": min(starts)}
+
+
+def measure(bench, python, source, way, loop):
     """(predicted, real) of the first epoch, and of the later ones."""
     layers, rate, epochs, ratio = way
-    first, later, _ = predicted(bench, source, layers, rate, prepare, ratio)
+    first, later, _ = predicted(bench, source, layers, rate, ratio, **loop)
     options = f"order=none,quality_ratio={ratio}"
     if layers:
         options += ",source_layers=" + layers.replace(",", r"\,")
     with dlfs_mount(bench, source, options) as mount:
-        _, real_first, real_later = real(python, mount.at, rate, epochs)
-    return (first, real_first), ((epochs - 1) * later, real_later)
+        _, seconds, _, _ = real(python, mount.at, rate, epochs)
+    return (first, seconds[0]), ((epochs - 1) * later, sum(seconds[1:]))
 
 
 def rows(bench, name, both, note):
@@ -69,6 +80,7 @@ def rows(bench, name, both, note):
     got = [took for _, took in both]
     bench.row("profile", f"{name}: real", "s", got, got, note)
     bench.row("profile", f"{name}: predicted", "s", [told for told, _ in both], got)
+    bench.row("profile", f"{name}: predicted, each to its own", "of 1", [told / took for told, took in both])
 
 
 def profile_epoch(bench):
@@ -76,14 +88,18 @@ def profile_epoch(bench):
     if not python:
         bench.miss("profile", "all", "no python with torch and torchvision here")
         return
-    source = bench.path("photos")
+    source, few = bench.path("photos"), bench.path("few-photos")
     make_photos(bench, source, 60 if bench.short else 6000)
-    # What the rest of the loader takes is the user's to know: here, all less the decoding.
-    all_of_it = real(python, source, 100000, 2)[0]
-    prepare = max(all_of_it - predicted(bench, source, "", 100000, 1e-6)[2], 1e-6)
-    for name, way in WAYS.items():
-        rounds = [measure(bench, python, source, way, prepare) for _ in range(bench.rounds)]
+    make_photos(bench, few, 60 if bench.short else 1800)
+    found = {name: [] for name in WAYS}
+    for _ in range(bench.rounds):
+        loop = measure_loop(bench, python, source, few)
+        for name, way in WAYS.items():
+            found[name].append(measure(bench, python, source, way, loop))
+    for name, rounds in found.items():
+        epochs = WAYS[name][2]
         rows(bench, f"{name}: first", [first for first, _ in rounds], "1 epoch")
-        if way[2] > 1:
-            rows(bench, f"{name}: later", [later for _, later in rounds], f"{way[2] - 1} epochs")
+        if epochs > 1:
+            rows(bench, f"{name}: later", [later for _, later in rounds], f"{epochs - 1} epochs")
     shutil.rmtree(source)
+    shutil.rmtree(few)

@@ -2,7 +2,8 @@
 a step of so many files a second.  A mount is told the order when the first epoch begins, so that
 nothing is there before.
     profile_loop.py ROOT SEED WORKERS FILES-A-SECOND EPOCHS
-prints the processor time a file, workers and all, and then the seconds of each epoch.
+prints a line each: the processor time a file, workers and all; the seconds of each epoch; those until
+its first batch; and those a file that are neither that nor the step.
 """
 import os
 import resource
@@ -30,15 +31,21 @@ def main():
     torch.manual_seed(seed)
     dataset = ImageFolder(root, PREPARE)
     loader = DataLoader(dataset, batch_size=32, shuffle=True, num_workers=workers)
-    used, seconds = processor_time(), []
+    used, seconds, starts = processor_time(), [], []
     for epoch in range(epochs):
         begin = time.monotonic()
         if epoch == 0 and os.path.isdir(os.path.join(root, ".dlfs")):
             os.setxattr(root, "user.dlfs.order", f"torch:seed={seed}".encode())
-        for images, _ in loader:
+        for number, (images, _) in enumerate(loader):
+            if number == 0:
+                starts.append(time.monotonic() - begin)
             time.sleep(len(images) / rate)
         seconds.append(time.monotonic() - begin)
-    print((processor_time() - used) / len(dataset) / epochs, *seconds)
+    files = len(dataset) * epochs
+    print((processor_time() - used) / files)
+    print(*seconds)
+    print(*starts)
+    print(*[(took - start) / len(dataset) - 1 / rate for took, start in zip(seconds, starts)])
 
 
 main()

@@ -79,6 +79,27 @@ Test(predict, recoding_takes_what_the_workers_leave)
 	expect(c, PREDICT_COMPUTE, 10);
 }
 
+Test(predict, the_source_works_while_workers_start)
+{
+	struct predict_case c = base;
+
+	c.start = 2;
+	expect(c, PREDICT_FETCH, 20);
+	c.cache = 1e12;
+	expect(c, PREDICT_COMPUTE, 12);
+	c.workers = 1;
+	expect(c, PREDICT_PREPARE, 22);
+}
+
+Test(predict, receiving_a_batch_and_the_step_are_not_at_once)
+{
+	struct predict_case c = base;
+
+	c.cache = 1e12;
+	c.receive = 0.0002;
+	expect(c, PREDICT_COMPUTE, 12);
+}
+
 Test(predict, without_a_step_rate_there_is_no_computation)
 {
 	struct predict_case c = base;
