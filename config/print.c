@@ -242,8 +242,8 @@ int config_print_man(struct buf *ret)
 		r = print_man_of(&params[i], ret);
 	return r < 0 ? r : buf_printf(
 		ret, ".El\n.Sh EXAMPLES\n"
-		"A dataset for detection: pictures with fewer bytes, of the size that boxes and masks were\n"
-		"made for, and masks as they are.\n"
+		"A dataset for detection: pictures with fewer bytes, of the size that boxes\n"
+		"and masks were made for, and masks as they are.\n"
 		".Bd -literal -offset indent\n"
 		"source: /data/coco\n"
 		"mountpoint: /mnt/fast\n"

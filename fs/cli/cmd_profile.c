@@ -311,7 +311,7 @@ const struct command cmd_profile = {
 		"                       without it: how many files/s could be delivered\n"
 		"  -w, --workers N      of the loader (one a core)\n"
 		"  -p, --prepare TIME   processor time of your loader a file, without decoding\n"
-		"  --receive TIME       that your program takes a file for itself beside the step,\n"
+		"  --receive TIME       that your program takes a file beside the step,\n"
 		"                       while its GPUs wait: to get a batch from a worker\n"
 		"  --start TIME         from the beginning of an epoch to its first batch, while\n"
 		"                       workers are started\n"

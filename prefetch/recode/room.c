@@ -3,8 +3,10 @@
 #define ALIGNED 64
 #ifdef __SANITIZE_ADDRESS__
 #define CHUNK 0                        /* each piece by itself, so that its bounds are watched */
+#define KEEPS false
 #else
 #define CHUNK MiB
+#define KEEPS true
 #endif
 
 struct chunk {
@@ -22,7 +24,7 @@ struct recode_room *recode_room_new(size_t kept)
 	struct recode_room *room = calloc(1, sizeof(*room));
 
 	if (room)
-		room->kept = CHUNK ? kept : 0;
+		room->kept = KEEPS ? kept : 0;
 	return room;
 }
 

@@ -53,7 +53,7 @@ struct recoding {
 	struct ration work;
 	uint64_t source_bytes, source_most;    /* of tasks that were asked for below */
 	pthread_cond_t queued, urgent;
-	struct queue waiting;          /* for source_bytes; outer fetches, own_ is the task's layer */
+	struct queue waiting;          /* for source_bytes; outer fetches, own_: a task's layer */
 	struct queue queue;            /* the same; their source is here */
 	struct coder coders[2 * THREADS_MAX];
 	unsigned coder_count;

@@ -29,10 +29,12 @@ static void decode(const struct recoded *r)
 
 static void try_at(const struct recode_want *want, const uint8_t *data, size_t size)
 {
+	struct recode_need need = recode_need(want, data, size);
 	struct recoded r, again;
 	enum recode_reason reason = recode(want, data, size, &r);
 
 	assert(reason < RECODE_REASONS && recode_reason_name(reason));
+	assert(need.coding <= want->limits.memory && (reason != RECODE_DONE || need.coding > 0));
 	if (reason != RECODE_DONE)
 		return;
 	if (r.quality > 0) {

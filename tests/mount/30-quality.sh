@@ -141,7 +141,8 @@ printf '%s\n' 'quality_ratio: 0.95' 'png: fast' 'recode_match: [train/images, va
 remember "$mnt"
 for f in train val; do
 	diff -r "$det/$f/masks" "$mnt/$f/masks" || fail "masks were coded"
-	[ "$(stat -c %s "$mnt/$f/images/1.jpg")" -lt "$(stat -c %s "$det/$f/images/1.jpg")" ] || fail "images were not coded"
+	[ "$(stat -c %s "$mnt/$f/images/1.jpg")" -lt "$(stat -c %s "$det/$f/images/1.jpg")" ] ||
+		fail "images were not coded"
 done
 umount_dlfs "$mnt"
 

@@ -237,7 +237,7 @@ static unsigned asked_below(unsigned least)
 	return count;
 }
 
-/* Of ten, as many are under way as there is memory for the bytes of; then whom a reader waits for. */
+/* As many are under way as there is memory for; then the one that a reader waits for. */
 Test(recoding, no_more_sources_than_memory_allows)
 {
 	struct ask a[10];
