@@ -171,6 +171,7 @@ static void run_task(struct coder *c, struct task *t)
 	struct recoding *rc = c->recoding;
 	struct bytes source = { t->layer.inner.bytes.at, t->layer.inner.bytes.len };
 	struct buf bytes;
+	struct fetch *outer = t->layer.outer;  /* t goes when the last of its users does */
 	struct recode_need need;
 	bool may_decode, first, last;
 	int r;
@@ -195,8 +196,6 @@ static void run_task(struct coder *c, struct task *t)
 	last = --t->users == 0;
 	dl_lock_drop(&rc->lock);
 	if (first) {
-		struct fetch *outer = t->layer.outer;
-
 		outer->len = r == 0 ? bytes.len : outer->len;
 		outer->bytes = bytes;
 		layer_done(outer, r);
