@@ -80,6 +80,7 @@ static int make_parts(struct engine *e)
 
 static void engine_free(struct engine *e)
 {
+	learn_fini(e);
 	sequence_unref(e->told);
 	sequence_unref(e->told_next);
 	epochs_free(e->epochs);

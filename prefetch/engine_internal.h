@@ -64,6 +64,7 @@ struct engine {
 	_Atomic uint32_t pushing;      /* sink jobs out */
 	_Atomic bool stopping;
 	_Atomic bool opens_lost;       /* since the planner looked last */
+	struct kept_order *_Atomic to_keep;    /* for the finder's thread to write; learn.c */
 
 	/* the planner's alone */
 	struct tracker *tracker;
@@ -72,6 +73,7 @@ struct engine {
 	bool pressed;                  /* it is not all of it */
 	struct judge judge;
 	struct lessons lessons;        /* what order=auto has learned; learn.c */
+	bool order_kept;               /* ... and the first order that nothing explains */
 	struct buf loose;              /* struct loose */
 	uint64_t aged;
 	uint64_t turn;                 /* counts changes of the next three: the main course */
@@ -117,6 +119,10 @@ void order_look(void *engine, const sample_id *opened, size_t count);
 /* learn.c */
 void learn_start(struct engine *e);    /* before the threads */
 void learn_look(struct engine *e);     /* the planner: is there a new lesson? */
+void learn_fini(struct engine *e);     /* after the threads */
+/* The order that an earlier run kept, if its list is there and as long as it was; the caller's
+ * refs.  Reads a file, and makes a list.  -ENOENT, -EINVAL and others: there is none. */
+int learn_recall(struct engine *e, struct list **ret_list, struct sequence **ret) DL_MUST_CHECK;
 void learn_foretold(void *engine, const struct forecast *f);   /* the finder's thread, as ... */
 void learn_save(void *engine, const struct lessons *l);        /* ... here */
 

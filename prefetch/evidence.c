@@ -2,11 +2,15 @@
 
 #include <string.h>
 
+#include "prefetch/order/seeds.h"
+
 #define EARLY 6u                        /* opens, ... */
 #define EARLY_RUN 3u                    /* ... of these by the process that began */
 #define ENOUGH 32u
 #define ENOUGH_MIXED 64u                /* without knowing whose they are */
 #define FITS_CLEAR 8
+#define PADDED (SEEDS_WORLD_MAX - 1)    /* positions, if the dataset is not a multiple of ranks */
+#define KEPT_OPENS 16u                  /* of each process, beyond the turn: proves its order */
 
 /* Mostly: it goes on where it was expected, and begins a batch now and then. */
 static bool is_explained(const struct evidence_reader *r)
@@ -55,9 +59,9 @@ enum evidence_stage evidence_stage(const struct evidence *e)
 
 	if (all_is_well(e))
 		return EVIDENCE_NONE;
-	if (e->count >= enough)
+	if (e->count >= e->kept + enough)
 		return EVIDENCE_FULL;
-	return is_early(e) ? EVIDENCE_EARLY : EVIDENCE_NONE;
+	return e->kept == 0 && is_early(e) ? EVIDENCE_EARLY : EVIDENCE_NONE;
 }
 
 static bool is_alone(const struct evidence *e)
@@ -77,13 +81,14 @@ void evidence_clear(struct evidence *e)
 {
 	e->count = 0;
 	e->fitting = 0;
+	e->kept = 0;
 	e->seen = 0;
 	e->reader_count = 0;
 	e->held = false;
 	e->turn++;
 }
 
-static struct evidence_reader *new_reader(struct evidence *e, uint32_t pid)
+static struct evidence_reader *new_reader(struct evidence *e, sample_id id, uint32_t pid)
 {
 	struct evidence_reader *r = reader_of(e, pid);
 
@@ -92,7 +97,7 @@ static struct evidence_reader *new_reader(struct evidence *e, uint32_t pid)
 	if (e->reader_count == EVIDENCE_READERS)
 		return &e->readers[EVIDENCE_READERS - 1];
 	r = &e->readers[e->reader_count++];
-	*r = (struct evidence_reader){ .pid = pid };
+	*r = (struct evidence_reader){ .pid = pid, .first = id };
 	return r;
 }
 
@@ -103,15 +108,74 @@ void evidence_acquit(struct evidence *e, uint32_t pid)
 
 	if (!r)
 		return;
-	for (size_t i = 0; i < e->count; i++)
+	for (size_t i = 0, kept = e->kept; i < e->count; i++)
 		if (e->opens[i].pid != pid)
 			e->opens[left++] = e->opens[i];
+		else if (i < kept)
+			e->kept--;
 	e->count = left;
 	e->fitting -= DL_MIN(e->fitting, (size_t)r->fitting);
 	e->seen -= DL_MIN(e->seen, (uint64_t)r->opens);
 	*r = e->readers[--e->reader_count];
 	if (e->reader_count == 0)
 		evidence_clear(e);
+}
+
+static bool is_among(const uint32_t *pids, size_t count, uint32_t pid)
+{
+	for (size_t i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Its first opens, which say where it began, and enough to prove it by. */
+static void shorten(struct evidence *e)
+{
+	unsigned opens[EVIDENCE_READERS] = { 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		size_t reader = (size_t)(reader_of(e, e->opens[i].pid) - e->readers);
+
+		if (opens[reader]++ < KEPT_OPENS)
+			e->opens[left++] = e->opens[i];
+	}
+	e->count = e->kept = left;
+}
+
+void evidence_turn(struct evidence *e, const uint32_t *pids, size_t count)
+{
+	/* While ranks are waited for, or not all readers are known by name, it is all one. */
+	if (e->count == 0 || e->held || e->reader_count == EVIDENCE_READERS) {
+		evidence_clear(e);
+		return;
+	}
+	for (size_t i = e->reader_count; i-- > 0;) {
+		const struct evidence_reader *r = &e->readers[i];
+
+		if (r->pid == 0 || is_explained(r) || is_among(pids, count, r->pid))
+			evidence_acquit(e, r->pid);
+	}
+	if (e->reader_count > 0)
+		shorten(e);
+}
+
+bool evidence_newcomers(const struct evidence *before, const struct evidence *now)
+{
+	for (size_t i = 0; i < now->reader_count; i++) {
+		const struct evidence_reader *r = &now->readers[i];
+
+		if (r->opens >= RUN_MAX && !is_explained(r) && !reader_of(before, r->pid))
+			return true;
+	}
+	return false;
+}
+
+void evidence_parents(struct evidence *e, uint32_t (*parent)(uint32_t pid))
+{
+	for (size_t i = 0; i < e->reader_count; i++)
+		e->readers[i].parent = e->readers[i].pid ? parent(e->readers[i].pid) : 0;
 }
 
 static void count(struct evidence *e, struct evidence_reader *r, bool fits)
@@ -132,21 +196,39 @@ static bool knows(const struct evidence *e, uint32_t pid)
 	return false;
 }
 
+/* Where ranks share an epoch that is no multiple of them, the files at its beginning come again at
+ * its end: each is what some other rank's process opened first. */
+static bool pads(const struct evidence *e, sample_id id, uint32_t pid)
+{
+	for (size_t i = 0; i < e->reader_count; i++)
+		if (e->readers[i].first == id && e->readers[i].pid != pid)
+			return true;
+	return false;
+}
+
+static bool is_over(const struct evidence *e, sample_id id, uint32_t pid, uint32_t epoch)
+{
+	if (e->seen >= epoch)
+		return e->seen >= epoch + PADDED || !reader_of(e, pid) || !pads(e, id, pid);
+	return e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid);
+}
+
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch)
 {
 	fits &= !e->held;
 	if (fits && !reader_of(e, pid))
 		return;
-	if (e->seen >= epoch ||
-	    (e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid)))
+	if (is_over(e, id, pid, epoch))
 		evidence_clear(e);
 	if (fits && e->count == 0)
 		return;
+	if (e->count == EVIDENCE_MAX && e->reader_count < EVIDENCE_READERS && !reader_of(e, pid))
+		shorten(e);            /* room for one that begins */
 	if (e->count < EVIDENCE_MAX) {
 		e->fitting += fits;
 		e->opens[e->count++] = (struct evidence_open){ id, pid };
 	}
-	count(e, new_reader(e, pid), fits);
+	count(e, new_reader(e, id, pid), fits);
 }
 
 static struct run *run_of(struct run *runs, size_t *count, uint32_t pid)
@@ -167,6 +249,31 @@ static size_t lowest(const struct run *runs, size_t count)
 	for (size_t i = 1; i < count; i++)
 		if (runs[i].pid < runs[best].pid)
 			best = i;
+	return best;
+}
+
+static uint32_t parent_of(const struct evidence *e, const struct run *r)
+{
+	const struct evidence_reader *reader = reader_of(e, r->pid);
+
+	return reader ? reader->parent : 0;
+}
+
+/* The lowest of a parent of which none was taken; count: there is no such. */
+static size_t lowest_of_others(const struct evidence *e, const struct run *runs, size_t count,
+			       const struct run *taken, size_t taken_count)
+{
+	size_t best = count;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t parent = parent_of(e, &runs[i]);
+		bool new = parent != 0 && runs[i].count > 1;
+
+		for (size_t k = 0; k < taken_count; k++)
+			new &= parent_of(e, &taken[k]) != parent;
+		if (new && (best == count || runs[i].pid < runs[best].pid))
+			best = i;
+	}
 	return best;
 }
 
@@ -203,8 +310,12 @@ size_t evidence_runs(const struct evidence *e, const struct list *list, struct r
 	if (count == 1 && runs[0].count > 1)
 		return without_the_first(&runs[0], ret, max);
 	while (taken < max && count > 0) {
-		size_t next = taken % 2 ? 0 : lowest(runs, count);
+		size_t next = taken % 2 ? 0 : lowest(runs, count), other = count;
 
+		if (taken == max - 1)
+			other = lowest_of_others(e, runs, count, ret, taken);
+		if (other < count)
+			next = other;
 		ret[taken] = runs[next];
 		taken += ret[taken].count > 1;
 		for (count--; next < count; next++)

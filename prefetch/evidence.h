@@ -2,9 +2,10 @@
  *
  * An epoch begins, as seen from here, with an open that does not fit after many that did, with
  * new processes when the old ones have had their share, or when the run is as long as the
- * dataset.  Opens that fit what is believed are no evidence, nor are the few between them that
- * do not: each batch begins with one.  A process of which most fit is acquitted, and what the
- * others opened stays: another job's.
+ * dataset (and the files that pad it: those that other processes began with).  Opens that fit
+ * what is believed are no evidence, nor are the few between them that do not: each batch begins
+ * with one.  A process of which most fit is acquitted, and what the others opened stays: another
+ * job's, also beyond the epoch of the job that is followed.
  *
  * Pure; guarded by its owner's lock.
  */
@@ -18,10 +19,13 @@ struct evidence {
 	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
 	size_t count;
 	size_t fitting;                /* of these */
+	size_t kept;                   /* the first of these are from before the last turn */
 	uint64_t seen;                 /* opens since it began, also those not kept */
 	uint64_t turn;                 /* how often it began anew */
 	struct evidence_reader {       /* a process; the last one stands for all beyond */
 		uint32_t pid;
+		uint32_t parent;       /* 0: not known, see evidence_parents() */
+		sample_id first;       /* what it opened first */
 		unsigned opens, fitting;
 		unsigned row;          /* fitted, one after the other */
 	} readers[EVIDENCE_READERS];
@@ -43,6 +47,12 @@ void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, ui
 
 /* What this process opened has been explained. */
 void evidence_acquit(struct evidence *e, uint32_t pid);
+/* The epoch of these processes is over; what all others began with is kept. */
+void evidence_turn(struct evidence *e, const uint32_t *pids, size_t count);
+/* Who has begun, and was not there before. */
+bool evidence_newcomers(const struct evidence *before, const struct evidence *now);
+/* Ask for the parent of each process: workers of one loader have the same. */
+void evidence_parents(struct evidence *e, uint32_t (*parent)(uint32_t pid));
 
 /* One process's opens of a list, as indices; the same file again is left out. */
 #define RUN_MAX 6
@@ -52,6 +62,8 @@ struct run {
 	unsigned count;
 };
 /* The runs that may begin an epoch: workers are started in turn, so those of the lowest pids and
- * of the first to open.  A single process may have looked at a file or two before.  At most max. */
+ * of the first to open; and where parents are known, of the lowest pid of each parent: of two jobs
+ * one may never be explained.  A single process may have looked at a file or two before.  At most
+ * max. */
 size_t evidence_runs(const struct evidence *e, const struct list *list, struct run *ret,
 		     size_t max);

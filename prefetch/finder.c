@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
+#include "prefetch/process.h"
 #include "prefetch/search.h"
 
 #define THREADS_MAX 256
@@ -298,6 +299,7 @@ static void *finder_main(void *arg)
 				wait_news(f, 0);
 			continue;
 		}
+		evidence_parents(&f->search.evidence, f->options.parent);
 		search_with_all(f);
 		fruit = f->search.claimed && ask_to_follow(f);
 		if (fruit)
@@ -374,11 +376,23 @@ static bool began_wrong(struct finder *f)
 	return !evidence_same_start(&f->search.evidence, &f->evidence);
 }
 
-void finder_turn(struct finder *f)
+/* Another job has begun, and the last search knows nothing of it. */
+static bool began_beside(const struct finder *f)
+{
+	const struct evidence *before = &f->search.evidence;
+
+	return f->tried == f->evidence.turn && !f->evidence.held &&
+	       f->evidence.reader_count > before->reader_count &&
+	       evidence_newcomers(before, &f->evidence);
+}
+
+void finder_turn(struct finder *f, const uint32_t *pids, size_t count, bool known)
 {
 	DL_HOLD(&f->lock);
-	evidence_clear(&f->evidence);
-	if (!f->searching)
+	evidence_turn(&f->evidence, pids, count);
+	if (f->evidence.count > 0 && !known)
+		f->evidence.turn++;
+	if (!f->searching || f->evidence.turn == f->tried)
 		return;
 	atomic_store(&f->search.stop, true);
 	sem_post(&f->news);
@@ -393,6 +407,8 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 		return;
 	turn = f->evidence.turn;
 	evidence_open(&f->evidence, id, pid, fits, f->epoch);
+	if (began_beside(f))
+		f->evidence.turn++;
 	if (f->evidence.turn != turn || began_wrong(f))
 		call_off(f);
 	if (!f->searching && worth_a_search(f)) {
@@ -453,6 +469,8 @@ int finder_start(const struct finder_options *options, struct finder **ret)
 	if (!f)
 		return -ENOMEM;
 	f->options = *options;
+	if (!f->options.parent)
+		f->options.parent = process_parent;
 	f->evidence.turn = 1;          /* 0 was never searched */
 	sem_init(&f->news, 0, 0);
 	sem_init(&f->work, 0, 0);

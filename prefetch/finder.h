@@ -27,6 +27,9 @@ struct finder_options {
 	/* On the finder's thread: lessons that are new.  NULL: nowhere to keep them. */
 	void (*save)(void *context, const struct lessons *l);
 	void *context;
+	/* On the finder's thread, before a search: who started this process; 0: not known.  NULL:
+	 * process_parent(). */
+	uint32_t (*parent)(uint32_t pid);
 	/* Likewise, before a search, or NULL: which lists may these opens be of?  Those that are
 	 * better than what is searched are given with finder_instead(). */
 	void (*look)(void *context, const sample_id *opened, size_t count);
@@ -42,7 +45,8 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count);
 void finder_instead(struct finder *f, struct list *const *lists, size_t count);
 /* What is known of earlier epochs and runs is tried first. */
 void finder_lessons(struct finder *f, const struct lessons *lessons, bool save);
-/* What was read is over: the opens that were seen say nothing of those to come. */
-void finder_turn(struct finder *f);
+/* What these processes read is over: their opens say nothing of those to come.  known: what comes
+ * next seems to be, so that a search for what others read need not make way. */
+void finder_turn(struct finder *f, const uint32_t *pids, size_t count, bool known);
 /* A sample was opened; fits: as it was foreseen. */
 void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);

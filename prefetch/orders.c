@@ -20,6 +20,8 @@ struct told {                          /* an order that was prepared on the call
 	struct list *lists[ROOTS_MAX];
 	size_t list_count;
 	struct list_epochs listed;
+	struct list *recalled_over;            /* what an earlier run kept, or NULL */
+	struct sequence *recalled;
 	int result;
 };
 
@@ -29,6 +31,8 @@ static void told_fini(struct told *t)
 	while (t->list_count > 0)
 		list_unref(t->lists[--t->list_count]);
 	list_epochs_fini(&t->listed);
+	list_unref(t->recalled_over);
+	sequence_unref(t->recalled);
 }
 
 static int refuse(char reterr[160], int error, const char *what, const char *name)
@@ -169,6 +173,8 @@ static void follow_told(struct engine *e, struct ask *a)
 				  t->listed.count ? &t->listed : NULL);
 	if (t->result < 0)
 		return;
+	if (t->recalled)
+		tracker_recall(e->tracker, t->recalled_over, t->recalled);
 	finder_lists(e->finder, t->lists, t->spec.kind == ORDER_AUTO ? t->list_count : 0);
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
 	e->looked = 0;
@@ -248,10 +254,19 @@ static int take_epochs(struct engine *e, struct told *t)
 	return r;
 }
 
+/* An empty dataset is no error there, nor is it one that nothing was kept. */
+static void find_for_auto(struct engine *e, struct told *t)
+{
+	char ignored[160];
+
+	find_lists(e, t, ignored);
+	if (learn_recall(e, &t->recalled_over, &t->recalled) < 0)
+		t->recalled = NULL;
+}
+
 static int take_order(struct engine *e, struct told *t, const char *spec, const char *mountpoint,
 		      char reterr[160])
 {
-	char ignored[160];
 	int r = order_parse(spec, &t->spec, reterr);
 
 	if (r < 0)
@@ -264,7 +279,7 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 	else if (t->spec.kind == ORDER_DRAWN)
 		r = take_epochs(e, t);
 	else if (t->spec.kind == ORDER_AUTO)
-		find_lists(e, t, ignored);     /* an empty dataset is no error there */
+		find_for_auto(e, t);
 	else if (t->spec.kind != ORDER_NONE)
 		r = find_lists(e, t, reterr);
 	if (r < 0)

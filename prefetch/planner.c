@@ -39,6 +39,15 @@ void planner_order(struct engine *e)
 	plan_courses(e->plan, courses, count, clock_now());
 }
 
+static void turn_over(struct engine *e)
+{
+	const struct course *c = tracker_main(e->tracker);
+	uint32_t pids[TRACKER_READERS];
+	size_t count = tracker_left(e->tracker, pids);
+
+	finder_turn(e->finder, pids, count, c && c->next);
+}
+
 static void opened(struct engine *e, const struct fact *f, enum tracker_verdict *ret)
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
@@ -48,7 +57,7 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 	share_opened(&e->share, f->time, false);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
 	if (tracker_turn(e->tracker) != turn)
-		finder_turn(e->finder);
+		turn_over(e);
 	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
 	if (*ret == TRACKER_MISPREDICTED)
 		stats_add(&e->options.stats->mispredicted, 1);

@@ -133,27 +133,29 @@ static bool is_constant(uint32_t seed)
 /* After an epoch that was found by its seed.  A generator that was passed along goes on, and so
  * does one whose seed is built in; a small seed was chosen by somebody who adds the epoch to it, or
  * goes on, or does the same again.  Any other was drawn for this epoch alone, and says nothing of
- * the next. */
+ * the next; but of several ranks that share batches (accelerate) the generator goes on. */
 static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 {
 	size_t count = 0;
 	bool base = now->skip % pass(n, true, 2) == 2;
+	bool drawn = now->skip == 0 && now->seed >= ORDER_SEEDS_CHOSEN && !is_constant(now->seed);
 
-	if (now->skip == 0 && now->seed >= ORDER_SEEDS_CHOSEN && !is_constant(now->seed))
-		return 0;
 	if (now->skip == 0 && now->seed < ORDER_SEEDS_CHOSEN) {
 		ret[count] = *now;
 		ret[count++].seed++;
 	}
 	/* Workers that stay draw their base_seed in the first epoch only. */
-	for (unsigned bases = base; bases <= 1; bases--)
+	for (unsigned bases = base; bases <= (drawn ? 0u : 1u); bases--)
 		for (unsigned permutations = 2; permutations > 0; permutations--) {
 			ret[count] = *now;
 			ret[count++].skip += pass(n, bases, permutations);
 		}
-	ret[count++] = *now;
-	for (size_t i = 0; i < count; i++)
+	if (!drawn)
+		ret[count++] = *now;
+	for (size_t i = 0; i < count; i++) {
 		ret[i].number = now->number + 1;
+		ret[i].perhaps = drawn;
+	}
 	return count;
 }
 

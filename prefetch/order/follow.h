@@ -6,7 +6,7 @@
 #include "prefetch/order/score.h"
 #include "prefetch/order/tracker.h"
 
-#define FOLLOW_PIDS 32
+#define FOLLOW_PIDS TRACKER_READERS
 #define FOLLOW_WINDOW 64               /* opens over which agreement is judged */
 
 struct follow {
@@ -24,6 +24,7 @@ struct follow {
 	uint32_t pids[FOLLOW_PIDS];    /* its readers, newest first; 0: none */
 	uint64_t moved;                /* when the front moved last; 0: it has not */
 	bool hasty;                    /* nobody comes for what is left behind, as far as known */
+	bool again;                    /* it is the order of the epoch before it */
 	bool over;                     /* the tracker has seen an open of what comes after it */
 };
 

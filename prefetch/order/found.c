@@ -42,8 +42,8 @@ bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count)
 	for (size_t i = 0; i < count && t->list_count < LISTS; i++)
 		t->lists[t->list_count++] = list_ref(lists[i]);
 	memset(t->walking, 0, sizeof(t->walking));
-	if (t->replay.list && !has_list(t, t->replay.list))
-		replay_fini(&t->replay);
+	if (t->replay.list && !has_list(t, t->replay.list) && t->list_count > 0)
+		replay_move(&t->replay, t->lists[0]);
 	return true;
 }
 
@@ -168,7 +168,28 @@ void write_down(struct tracker *t, const struct seen *s)
 	if (list && list_index(list, s->id, &index))
 		epoch = replay_open(&t->replay, list, index);
 	if (epoch)
-		hypotheses_again(t, epoch);
+		hypotheses_again(t, list, epoch);
+}
+
+void tracker_recall(struct tracker *t, struct list *list, const struct sequence *epoch)
+{
+	if (t->spec.kind != ORDER_AUTO || t->listed_over)
+		return;
+	hypotheses_again(t, list, sequence_ref((struct sequence *)epoch));
+	t->recalled = t->listed_over;
+}
+
+const struct sequence *tracker_written(const struct tracker *t, struct list **ret_list)
+{
+	if (!t->listed_over || t->recalled)
+		return NULL;
+	*ret_list = t->listed_over;
+	return t->listed.at[0];
+}
+
+bool tracker_replays(const struct tracker *t)
+{
+	return t->job_count > 0 && t->listed_over && t->jobs[0]->rule.rule == EPOCH_LISTED;
 }
 
 bool tracker_took(const struct tracker *t)
@@ -179,6 +200,17 @@ bool tracker_took(const struct tracker *t)
 uint64_t tracker_turn(const struct tracker *t)
 {
 	return t->turn;
+}
+
+size_t tracker_left(const struct tracker *t, uint32_t ret[TRACKER_READERS])
+{
+	size_t count = 0;
+
+	while (count < TRACKER_READERS && t->left[count] != 0) {
+		ret[count] = t->left[count];
+		count++;
+	}
+	return count;
 }
 
 bool tracker_found(struct tracker *t, const struct found *found)

@@ -128,7 +128,7 @@ static void drop_listed(struct tracker *t)
 	t->firsts[t->first_count] = (struct hypothesis){ 0 };
 }
 
-void hypotheses_again(struct tracker *t, struct sequence *epoch)
+void hypotheses_again(struct tracker *t, struct list *list, struct sequence *epoch)
 {
 	struct sequence **at = malloc(sizeof(*at));
 
@@ -140,8 +140,11 @@ void hypotheses_again(struct tracker *t, struct sequence *epoch)
 	list_epochs_fini(&t->listed);
 	*at = epoch;
 	t->listed = (struct list_epochs){ .at = at, .count = 1 };
+	list_ref(list);
 	list_unref(t->listed_over);
-	t->listed_over = list_ref(t->replay.list);
+	t->listed_over = list;
+	t->recalled = false;
+	t->turn_at = t->opens;         /* what was opened is not the beginning of what comes */
 	drop_listed(t);
 	add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
 	    &(struct epoch){ .rule = EPOCH_LISTED });

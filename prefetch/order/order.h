@@ -61,6 +61,7 @@ struct epoch {                         /* a value: copy freely */
 	uint64_t skip;
 	bool chained;
 	uint64_t word, stride;
+	bool perhaps;                  /* seldom so: nothing is fetched before it has begun */
 };
 
 #define ORDER_BRANCHES 8

@@ -73,7 +73,25 @@ struct sequence *replay_open(struct replay *r, struct list *list, uint32_t index
 	}
 	if (r->list || begin(r, list))
 		add(r, index);
+	if (!epoch && count_of(r) == list_count(list) && is_enough(r)) {
+		epoch = sequence_of(r);
+		replay_fini(r);
+	}
 	return epoch;
+}
+
+void replay_move(struct replay *r, struct list *list)
+{
+	struct replay old = *r;
+	const uint32_t *at = (const void *)old.at.at;
+	uint32_t index;
+
+	*r = (struct replay){ .again = old.again };
+	for (uint32_t i = 0; i < count_of(&old); i++)
+		if (list_index(list, list_at(old.list, at[i]), &index) &&
+		    (r->list || begin(r, list)))
+			add(r, index);
+	replay_fini(&old);
 }
 
 void replay_fini(struct replay *r)

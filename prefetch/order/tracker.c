@@ -192,15 +192,23 @@ void begin_turn(struct tracker *t, uint64_t first)
 	t->turn++;
 	t->turn_at = first;
 	t->jobs[0]->over = true;
+	memcpy(t->left, t->jobs[0]->pids, sizeof(t->left));
 }
 
-/* The next epoch has begun: the old one's stragglers are few and are let go. */
+/* The next epoch has begun: the old one's stragglers are few and are let go.  Its first batch once
+ * more, with which an epoch is filled up where ranks share batches, was none. */
 static void roll_over(struct tracker *t, const struct hypothesis *h)
 {
+	const struct follow *main = t->jobs[0];
+	struct epoch rule = h->rule;
 	struct follow *f;
 
-	if (follow_from(t, h->list, &h->rule, h->since, 0, &f) < 0)
+	rule.perhaps = false;
+	if (main->again && !follow_mostly_read(main))
+		rule.number = main->rule.number;
+	if (follow_from(t, h->list, &rule, h->since, 0, &f) < 0)
 		return;
+	f->again = same_rule(&rule, &main->rule);
 	begin_turn(t, h->since);
 	replace_main(t, f);
 }

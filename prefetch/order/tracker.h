@@ -83,6 +83,13 @@ bool tracker_found(struct tracker *t, const struct found *f);
 void tracker_teach(struct tracker *t, const struct lessons *lessons);
 /* true: the epoch that is read is one to be remembered. */
 bool tracker_lesson(const struct tracker *t, struct lesson *ret);
+/* With ORDER_AUTO: an order that nothing explained in an earlier run (refs are taken); perhaps this
+ * one has it, too. */
+void tracker_recall(struct tracker *t, struct list *list, const struct sequence *epoch);
+/* The last epoch of this run that nothing explained, and its list; borrowed.  NULL: none. */
+const struct sequence *tracker_written(const struct tracker *t, struct list **ret_list);
+/* Such an order is read again. */
+bool tracker_replays(const struct tracker *t);
 /* With ORDER_AUTO: from now on these lists, and those of what is followed; else false. */
 bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
 /* The next open belongs to this epoch (user.dlfs.epoch). */
@@ -100,6 +107,9 @@ bool tracker_took(const struct tracker *t);
 /* Counts on with the first open that is not of the epoch that was followed: that was read to its
  * end, or nearly, or the next one is followed now. */
 uint64_t tracker_turn(const struct tracker *t);
+/* The processes that read what was over then, those of late; how many. */
+#define TRACKER_READERS 32
+size_t tracker_left(const struct tracker *t, uint32_t ret[TRACKER_READERS]);
 /* Opens were lost: positions are lower bounds until the next open that fits. */
 void tracker_overflow(struct tracker *t);
 /* Do a piece of work that can wait (the next epoch's sequences).  true: there is more. */

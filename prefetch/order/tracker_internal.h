@@ -45,6 +45,7 @@ struct tracker {
 	size_t list_count;
 	struct list_epochs listed;             /* told; or with ORDER_AUTO one that was seen, ... */
 	struct list *listed_over;              /* ... over this list (a ref), or NULL */
+	bool recalled;                         /* ... in an earlier run */
 	struct drawn drawn[2];                 /* by the epoch's number */
 	unsigned outside;                      /* see tracker_drawn() */
 	struct replay replay;
@@ -65,6 +66,7 @@ struct tracker {
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
 	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
+	uint32_t left[TRACKER_READERS];        /* who read before it; 0: none */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
 	size_t deep_next; /* the next hypothesis to search so; == count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
@@ -89,8 +91,9 @@ void start_main(struct tracker *t, struct follow *f);
 void begin_turn(struct tracker *t, uint64_t first);
 
 void hypotheses_first(struct tracker *t);       /* fill firsts from the spec */
-/* An epoch that nothing explains was read so (takes the ref): perhaps the next will be, too. */
-void hypotheses_again(struct tracker *t, struct sequence *epoch);
+/* An epoch of this list that nothing explains was read so (takes the ref): perhaps the next will
+ * be, too. */
+void hypotheses_again(struct tracker *t, struct list *list, struct sequence *epoch);
 /* The same, after an epoch was believed in vain: it again, and what may follow it, come first. */
 void hypotheses_around(struct tracker *t, struct list *list, const struct epoch *rule);
 void hypotheses_next(struct tracker *t);        /* fill nexts for jobs[0] */

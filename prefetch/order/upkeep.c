@@ -23,7 +23,7 @@ bool tracker_work(struct tracker *t)
 {
 	struct follow *main = t->job_count ? t->jobs[0] : NULL;
 
-	if (main && !main->course.next && t->next_count > 0) {
+	if (main && !main->course.next && t->next_count > 0 && !t->nexts[0].rule.perhaps) {
 		if (epoch_sequence(t, main->course.list, &t->nexts[0].rule, true,
 				   &main->course.next) < 0)
 			main->course.next = sequence_ref(t->nexts[0].head);

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 
+import numpy
 import torch
 from torch.utils.data import Subset
 from torch.utils.data.distributed import DistributedSampler
@@ -155,8 +156,28 @@ def resumed(source):
     shutil.rmtree(state)
 
 
+def shuffled_by_the_user(source):
+    """Nothing is known of the order, but each run has the same: only the first one is a surprise."""
+    state = tempfile.mkdtemp(prefix="dlfs-state-")
+    order = numpy.random.RandomState(0).permutation(FILES).tolist()
+    for run in range(2):
+        with mounted(source, OPTIONS, state=state) as mount:
+            train = folder_of(mount, "train")
+            loader = loader_of(Subset(train, order), workers=2)
+            watcher = Watcher(mount)
+            read = epoch(mount, loader)
+            expect(read == order, "order")
+            if run == 1:
+                expect(sorted(mount.order()) == sorted(relative(mount, train, read)), "what is kept")
+                expect_hits(watcher.since(), 0.85, "the second run")
+        wait_for("the order to be kept", lambda: any(n.endswith(".again") for n in
+                                                     os.listdir(os.path.join(state, "dlfs"))))
+    shutil.rmtree(state)
+
+
 with workplace() as folder:
     make_images(os.path.join(folder, "train"), files=FILES)
     make_images(os.path.join(folder, "val"), files=300, seed=2)
-    for test in [globals()[name] for name in sys.argv[1:]] or (with_validation, subset, eight_ranks, resumed):
+    for test in [globals()[name] for name in sys.argv[1:]] or (with_validation, subset, eight_ranks, resumed,
+                                                            shuffled_by_the_user):
         test(folder)

@@ -104,3 +104,86 @@ Test(evidence, allows_a_single_process_a_look_before_it_begins)
 		cr_assert_eq(runs[r].at[RUN_MAX - r - 1], 10 + RUN_MAX - 1);
 	}
 }
+
+/* Two jobs, of which one is explained and ends: the other one goes on. */
+Test(evidence, keeps_another_job_beyond_an_epoch)
+{
+	static struct evidence e;
+	static const uint32_t ended[] = { 7 };
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+
+	for (uint32_t i = 0; i < 200; i++) {
+		evidence_open(&e, i, 7, i % 16 != 0, 1000);
+		evidence_open(&e, 1000 - i, 8, false, 1000);
+	}
+	evidence_open(&e, 500, 7, false, 1000);
+	evidence_turn(&e, ended, 1);
+	cr_assert_gt(e.count, 0, "the other job's opens are gone");
+	for (size_t i = 0; i < e.count; i++)
+		cr_assert_eq(e.opens[i].pid, 8);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	cr_assert_eq(runs[0].at[0], 999, "%u", runs[0].at[0]);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_NONE, "who comes next is waited for");
+	for (uint32_t i = 200; i < 240; i++)
+		evidence_open(&e, 1000 - i, 8, false, 1000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+}
+
+Test(evidence, keeps_nothing_if_all_is_over)
+{
+	static struct evidence e;
+	static const uint32_t ended[] = { 7 };
+	uint64_t turn = e.turn;
+
+	for (uint32_t i = 0; i < 40; i++)
+		evidence_open(&e, i, 7, false, 1000);
+	evidence_turn(&e, ended, 1);
+	cr_assert_eq(e.count, 0);
+	cr_assert_neq(e.turn, turn);
+	for (uint32_t i = 0; i < 40; i++)
+		evidence_open(&e, i, 0, false, 1000);
+	evidence_turn(&e, NULL, 0);
+	cr_assert_eq(e.count, 0, "nobody knows whose these are");
+}
+
+/* Three ranks of workers that stay, 1000 samples: each opens 334, and two come twice. */
+Test(evidence, is_not_misled_by_padding)
+{
+	static struct evidence e;
+	uint64_t turn;
+
+	for (uint32_t i = 0; i < 1002; i++) {
+		turn = e.turn;
+		evidence_open(&e, i % 1000, 7 + i % 3, false, 1000);
+		cr_assert(i == 0 || e.turn == turn, "open %u began an epoch", i);
+	}
+	evidence_open(&e, 500, 7, false, 1000);
+	cr_assert_neq(e.turn, turn);
+	cr_assert_eq(e.count, 1);
+}
+
+static uint32_t parent(uint32_t pid) { return pid < 60 ? 40 : 41; }
+
+/* Two jobs, of which the one that began may never be explained. */
+Test(evidence, has_a_run_of_each_job)
+{
+	static struct evidence e;
+	struct list list = { 1, 0, 1000 };
+	struct run runs[3];
+	bool both = false;
+
+	for (uint32_t i = 0; i < 60; i++)
+		evidence_open(&e, i, 50 + i % 6, false, 1000);
+	for (uint32_t i = 0; i < 60; i++)
+		evidence_open(&e, 500 + i, 60 + i % 6, false, 1000);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	for (unsigned i = 0; i < 3; i++)
+		cr_assert_lt(runs[i].pid, 60);
+	evidence_parents(&e, parent);
+	cr_assert_eq(evidence_runs(&e, &list, runs, 3), 3);
+	cr_assert_eq(runs[0].pid, 50);
+	for (unsigned i = 0; i < 3; i++)
+		both |= runs[i].pid == 60;
+	cr_assert(both, "the other job's first worker is none of them");
+}

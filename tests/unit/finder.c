@@ -350,7 +350,7 @@ Test(finder, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATIENCE)
 	finder_lists(f, &list, 1);
 	read_epoch(f, &stage, one, 64);
 	cr_assert_eq(asked(&heard, 1), 1);
-	finder_turn(f);
+	finder_turn(f, (const uint32_t[]){ 50, 51 }, 2, false);
 	for (uint32_t i = 0; i < 400; i++)      /* of all its ranks */
 		finder_open(f, list_at(list, all->at[i]), 50, true);
 	usleep(1200000);                        /* longer than it waits before it asks again */
@@ -358,6 +358,39 @@ Test(finder, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATIENCE)
 	finder_stop(f);
 	sequence_unref(one);
 	sequence_unref(all);
+}
+
+static uint32_t parent(uint32_t pid) { return pid < 60 ? 40 : 41; }
+
+/* It begins while the search for a job's order goes on that has none. */
+Test(finder, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = follow, .context = &heard, .parent = parent,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 5000 }, .random = 1 };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(5000, 42, 0);
+	struct loader l = { .sequence = q, .to = 400, .workers = 2, .batch = 16, .pid = 60 };
+	struct list *list = &stage.list;
+	struct finder *f;
+	uint32_t position, pid;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	for (uint32_t i = 0; i < 1500; i++)
+		finder_open(f, list_at(list, random_below(&stage, 5000)), 50 + i % 4, false);
+	usleep(300000);                         /* the search has begun */
+	while (loader_step(&l, &stage, &position, &pid)) {
+		finder_open(f, list_at(list, random_below(&stage, 5000)), 50 + position % 4, false);
+		finder_open(f, list_at(list, q->at[position]), pid, false);
+	}
+	cr_assert_geq(asked(&heard, 1), 1);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(list->refs, 1);
 }
 
 static void look(void *context, const sample_id *opened, size_t count)

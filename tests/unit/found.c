@@ -75,6 +75,54 @@ Test(found, counts_epochs)
 	stage_close(&s);
 }
 
+/* One that accelerate's ranks share goes on all the same; nothing is fetched for it before. */
+Test(found, goes_on_with_a_generator_that_was_drawn)
+{
+	struct found f;
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f = found_of(&s, 3000000000u);
+	for (uint32_t e = 0; e < 3; e++) {
+		uint64_t skip = e * 2 * (N - 1);
+		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, f.seed, skip);
+		struct loader l = loader_of(q, 50 + 10 * e);
+
+		read_some(&s, &l, 100);
+		cr_assert(e > 0 || tracker_found(s.tracker, &f));
+		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
+		cr_assert_arr_eq(tracker_main(s.tracker)->sequence->at, q->at,
+				 N * sizeof(q->at[0]));
+		cr_assert_eq(tracker_main(s.tracker)->next != NULL, e > 0);
+		while (loader_open(&l, &s))
+			;
+	}
+	stage_close(&s);
+}
+
+/* Ranks that share batches: what is missing at the end is taken from the beginning. */
+Test(found, takes_no_padding_for_an_epoch)
+{
+	struct found f;
+	struct stage s;
+
+	stage_open(&s, "auto", N, NULL);
+	f = found_of(&s, 42);
+	for (uint32_t e = 0; e < 3; e++) {
+		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 42 + e, 0);
+		struct loader l = loader_of(q, 50);
+
+		read_some(&s, &l, 100);
+		cr_assert(e > 0 || tracker_found(s.tracker, &f));
+		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
+		while (loader_open(&l, &s))
+			;
+		for (uint32_t i = 0; i < 16; i++)
+			stage_see(&s, FIRST_ID + q->at[i], 51);
+	}
+	stage_close(&s);
+}
+
 Test(found, knows_what_follows_a_seed_that_was_chosen)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *now = torch_sequence(N, 42, 0);
@@ -240,60 +288,6 @@ Test(found, resumes_where_the_last_run_ended)
 		cr_assert_eq(tracker_main(s.tracker)->sequence->at[1500], q->at[1500]);
 		stage_close(&s);
 	}
-}
-
-/* A list that was shuffled by something unknown, and is read so in every epoch. */
-Test(found, expects_an_epoch_that_nothing_explains_to_come_again)
-{
-	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 3000000000u, 0);
-	struct stage s;
-
-	stage_open(&s, "auto", N, NULL);
-	for (unsigned workers = 0; workers <= 4; workers += 2) {
-		struct loader l = { .sequence = q, .to = q->length, .workers = workers,
-				    .batch = 16, .pid = 50 + workers };
-
-		for (unsigned e = 0; e < 2; e++) {
-			l.consumed = 0;
-			memset(l.done, 0, sizeof(l.done));
-			forget_verdicts(&s);
-			while (loader_open(&l, &s))
-				;
-		}
-		cr_assert_geq(s.verdicts[TRACKER_FITS], N * 95 / 100, "%u workers: %u of %u",
-			      workers, s.verdicts[TRACKER_FITS], s.opens);
-		cr_assert_not_null(tracker_main(s.tracker));
-		cr_assert_not_null(tracker_main(s.tracker)->next, "the epoch after is the same");
-	}
-	stage_close(&s);
-}
-
-static bool expects_something(const struct stage *s)
-{
-	const struct course *c;
-
-	return tracker_courses(s->tracker, &c) > 0;
-}
-
-/* ... and what is expected is fetched; but not for ever, if it never comes. */
-Test(found, expects_less_after_epochs_in_vain)
-{
-	struct stage s;
-
-	stage_open(&s, "auto", N, NULL);
-	for (uint32_t e = 0; e < 6; e++) {
-		dl_cleanup(sequence_unrefp) struct sequence *q =
-			torch_sequence(N, DL_MIN(e, 4u) + 3000000000u, 0);
-		struct loader l = loader_of(q, 50 + 10 * e);
-
-		read_some(&s, &l, 500);      /* one of its first is among them */
-		cr_assert_eq(expects_something(&s), e == 1 || e == 2 || e == 5, "epoch %u",
-			     e);
-		while (loader_open(&l, &s))
-			;
-		cr_assert_eq(tracker_main(s.tracker) != NULL, e == 5, "epoch %u", e);
-	}
-	stage_close(&s);
 }
 
 Test(found, expects_nothing_of_opens_at_random)
