@@ -1,8 +1,8 @@
 /* bench-recode RATIO FOLDER < LIST: recode each file of the list; the result goes to FOLDER, under
  * the number of its line.  Prints a line a file: reason, bytes before and after, SSIM, quality, and
  * processor-seconds, the least of three: to recode, and of a JPEG for comparison to decode to
- * pixels, to encode these at quality 75, and the same with optimised Huffman tables; and the reason
- * in words.
+ * pixels, to encode these at quality 75, and the same with optimised Huffman tables; to find the
+ * step that keeps the ratio, which is a part of recoding; and the reason in words.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "prefetch/recode/recode.h"
+#include "prefetch/recode/search.h"
 
 #define PASSES 3
 
@@ -155,6 +156,37 @@ static enum recode_reason recode_often(const struct recode_want *want, const str
 	return reason;
 }
 
+/* As recode_jpeg() does it, of what was read: SSIM of the original's side, and the tries.  One of
+ * them is no part of the search, since its levels are those that are written.
+ */
+static void search(const struct buf *b, double ratio, double *ret)
+{
+	double all = 0, one = 0;
+	struct recode_room *room = recode_room_new(RECODE_KEPT);
+
+	if (!room)
+		abort();
+	for (unsigned i = 0; i < PASSES; i++) {
+		struct jpeg_image image;
+		struct luma luma;
+		double from, ssim;
+		float step;
+
+		if (jpeg_read((struct bytes){ b->at, b->len }, room, &image) != RECODE_DONE)
+			abort();
+		from = now();
+		if (luma_init(&image, &luma) < 0 || search_step(&luma, ratio, &step, &ssim) < 0)
+			abort();
+		keep_least(&all, from);
+		from = now();
+		luma_try(&luma, step);
+		keep_least(&one, from);
+		room_clear(room);
+	}
+	recode_room_free(room);
+	*ret = all - one;
+}
+
 int main(int argc, char **argv)
 {
 	struct recode_want want = { 0 };
@@ -168,19 +200,21 @@ int main(int argc, char **argv)
 	want.png_fast = true;
 	for (unsigned number = 0; fgets(line, sizeof(line), stdin); number++) {
 		dl_cleanup(buf_free) struct buf b = BUF_EMPTY;
-		double seconds = 0, others[3] = { 0 };
+		double seconds = 0, others[3] = { 0 }, searched = 0;
 		struct recoded r = { 0 };
 		enum recode_reason reason;
 
 		line[strcspn(line, "\n")] = 0;
 		load(line, &b);
 		reason = recode_often(&want, &b, &r, &seconds);
-		if (reason == RECODE_DONE && b.at[0] == 0xff)  /* a JPEG */
+		if (reason == RECODE_DONE && b.at[0] == 0xff) {        /* a JPEG */
 			compare(&b, others);
+			search(&b, want.quality_ratio, &searched);
+		}
 		if (reason == RECODE_DONE)
 			save(argv[2], number, &r);
-		printf("%d %zu %zu %.5f %u %.6f %.6f %.6f %.6f %s\n", reason, b.len, r.size, r.ssim,
-		       r.quality, seconds, others[0], others[1], others[2],
+		printf("%d %zu %zu %.5f %u %.6f %.6f %.6f %.6f %.6f %s\n", reason, b.len, r.size,
+		       r.ssim, r.quality, seconds, others[0], others[1], others[2], searched,
 		       recode_reason_name(reason));
 		free(r.data);
 	}
