@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 
 #include "base/file.h"
+#include "fs/host/host.h"
+#include "prefetch/store/disk.h"
 
 /* A tenth of a second of stalls in two seconds, which anybody may ask for. */
 #define TRIGGER "some 100000 2000000"
@@ -96,6 +98,15 @@ static void *run(void *arg)
 		    (fds[2].revents & POLLPRI && is_machine_short(p->serve)))
 			engine_pressed(p->serve->engine);
 	}
+}
+
+uint64_t pressure_fits(void *serve, uint64_t waiting, uint64_t pushed)
+{
+	const struct serve *s = serve;
+	uint64_t queued = s->tier.disk ? disk_waiting(s->tier.disk) : 0;
+	uint64_t fits = host_memory_fits(waiting + queued, pushed);
+
+	return fits - DL_MIN(fits, s->tier.queue);
 }
 
 static void free_pressure(struct pressure *p)

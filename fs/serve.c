@@ -192,7 +192,7 @@ static int start_engine(struct serve *s)
 		.chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
 		.patience = PATIENCE,
-		.pinned = *c->keep && !s->tier.disk ? is_pinned : NULL,
+		.pinned = *c->keep && !s->tier.disk ? is_pinned : NULL, .fits = pressure_fits,
 	};
 	struct source_options source = {
 		.manifest = s->manifest, .layers = c->source_layers, .disk = s->tier.disk,

@@ -56,6 +56,9 @@ struct engine_options {
 	void (*stale)(void *context, sample_id id);
 	/* Shall it be kept in memory before any others?  (The planner, no lock.)  NULL: none. */
 	bool (*pinned)(void *context, sample_id id);
+	/* How many bytes we may hold now so that others have what they need, if so many of what we
+	 * hold are in our memory, and so many were pushed.  (The planner, no lock.)  NULL: any. */
+	uint64_t (*fits)(void *context, uint64_t waiting, uint64_t pushed);
 	void *context;
 	uint64_t patience;             /* ns: how long a question waits for the planner */
 };

@@ -71,6 +71,8 @@ struct engine {
 	struct plan *plan;
 	struct share share;            /* of room */
 	bool pressed;                  /* it is not all of it */
+	uint64_t measured, measure;     /* when options.fits() was asked, and will be again */
+	bool reduced;                  /* the share was, for want of memory */
 	struct judge judge;
 	struct lessons lessons;        /* what order=auto has learned; learn.c */
 	bool order_kept;               /* ... and the first order that nothing explains */

@@ -1,4 +1,5 @@
 /* The planner thread: facts in, steps out. */
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 
@@ -8,6 +9,9 @@
 
 #define BATCH 256
 #define AGE_NS (10 * CLOCK_S)
+#define LOOK_MOST (10 * CLOCK_S)       /* between two looks at what memory there is, and ... */
+#define LOOK_LEAST (100 * CLOCK_MS)
+#define LOOK_RATE GiB                  /* ... a second: nobody takes more of it meanwhile */
 
 static bool process_exists(uint32_t pid)
 {
@@ -191,6 +195,25 @@ static void set_room(struct engine *e)
 	plan_limits_changed(e->plan, &limits);
 }
 
+/* What waits here the kernel cannot take back when somebody needs memory: so we look ourselves, the
+ * more often the less there is; not while nothing waits and nothing happens. */
+static void look_at_memory(struct engine *e, uint64_t now)
+{
+	struct plan_report r = plan_report(e->plan);
+	uint64_t waiting = store_bytes(e->store), fits, more;
+
+	if (!e->options.fits || now < e->measured + LOOK_LEAST)
+		return;
+	fits = e->options.fits(e->options.context, waiting, r.held - DL_MIN(waiting, r.held));
+	if (share_fits(&e->share, now, fits - DL_MIN(fits, e->reserve))) {
+		set_room(e);
+		e->reduced = true;
+	}
+	more = fits - DL_MIN(fits, r.held + e->reserve);
+	e->measured = now;
+	e->measure = now + DL_MIN(LOOK_LEAST + more / (LOOK_RATE / CLOCK_MS) * CLOCK_MS, LOOK_MOST);
+}
+
 static void take_fact(struct engine *e, const struct fact *f)
 {
 	switch (f->kind) {
@@ -212,6 +235,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 			set_room(e);
 		break;
 	case FACT_PRESSED:
+		e->measured = 0;
 		if (share_pressed(&e->share, f->time))
 			set_room(e);
 		break;
@@ -257,6 +281,14 @@ static void take_steps(struct engine *e, uint64_t now)
 			return;
 		}
 	}
+}
+
+/* What was let go is ours still, as far as the allocator keeps it. */
+static void give_back(struct engine *e)
+{
+	if (e->reduced)
+		malloc_trim(0);
+	e->reduced = false;
 }
 
 static void show(struct engine *e)
@@ -309,16 +341,20 @@ void *planner_main(void *arg)
 		for (size_t i = 0; i < count; i++)
 			take_fact(e, &facts[i]);
 		now = clock_now();
+		look_at_memory(e, now);
 		if (share_tick(&e->share, now))
 			set_room(e);
 		plan_idle(e->plan, e->in_flight == 0);
 		take_steps(e, now);
+		give_back(e);
 		keep_house(e, now);
 		take_steps(e, now);
 		show(e);
 		wake = DL_MIN(judge_settle(&e->judge, now), settle_loose(e, now));
 		wake = DL_MIN(wake, plan_wake(e->plan));
 		wake = DL_MIN(wake, share_wake(&e->share));
+		if (e->options.fits && store_bytes(e->store) > 0)
+			wake = DL_MIN(wake, e->measure);
 	}
 	return NULL;
 }

@@ -14,6 +14,12 @@
  * itself, of the tightest memory cgroup (v1 or v2, all levels) or of the machine.
  * `what` (64 bytes) names which one it was. */
 uint64_t host_memory(char what[64]);
+/* How much of the kernel's memory we may hold now so that nobody's allocation fails, if `waiting`
+ * bytes of what we hold are memory of this process, and about `pushed` are in the page cache: of
+ * the tightest cgroup (limits may have changed since the start) or of the machine, of which a 16th
+ * (at most 1 GiB) stays free.  UINT64_MAX: it cannot be seen.  Reads some small files of the
+ * kernel. */
+uint64_t host_memory_fits(uint64_t waiting, uint64_t pushed);
 /* The tightest cgroup limit; UINT64_MAX: none. */
 uint64_t host_cgroup_limit(void);
 

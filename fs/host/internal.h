@@ -6,6 +6,7 @@
 
 uint64_t memory_default(const char *root, char what[64]);
 uint64_t memory_cgroup_limit(const char *root);
+uint64_t memory_fits(const char *root, uint64_t waiting, uint64_t pushed);
 
 /* Make a call that a server may never answer, in a child.  What it returns (0 or -errno), or
  * -ETIMEDOUT: it was given up after so many milliseconds, and killed with all that it had started.

@@ -117,9 +117,52 @@ Test(memory, never_less_than_the_setting_takes)
 	cr_assert_eq(memory_default(root, what), 4 * MiB);
 }
 
+/* Limit 512, used 400: of it 100 page cache, 60 of that old. */
+static void a_group(const char *limit)
+{
+	write_file("/proc/meminfo", "MemTotal: 67108864 kB\nMemAvailable: 33554432 kB\n");
+	write_file("/proc/self/cgroup", "0::/a/b\n");
+	write_file(V2 "/a/b/memory.max", limit);
+	write_file(V2 "/a/b/memory.current", "419430400\n");
+	write_file(V2 "/a/b/memory.stat", "inactive_file 62914560\nactive_file 41943040\n");
+	write_file(V2 "/a/memory.max", "max\n");
+}
+
+Test(memory, what_fits_beside_others)
+{
+	a_group("536870912\n");
+	cr_assert_eq(memory_fits(root, 0, 0), (512 - 32 - 400 + 60) * MiB, "old page cache goes");
+	cr_assert_eq(memory_fits(root, 200 * MiB, 0), (200 + 140) * MiB, "what waits is ours");
+	cr_assert_eq(memory_fits(root, 0, 30 * MiB), 140 * MiB, "of the old, perhaps");
+	cr_assert_eq(memory_fits(root, 0, 80 * MiB), 160 * MiB, "ours may have been read twice");
+	cr_assert_eq(memory_fits(root, 0, 300 * MiB), 180 * MiB, "the kernel has dropped some");
+}
+
+Test(memory, what_fits_after_a_limit_was_lowered)
+{
+	a_group("419430400\n");
+	cr_assert_eq(memory_fits(root, 10 * MiB, 50 * MiB), (10 + 400 - 25 - 340) * MiB);
+	write_file(V2 "/a/b/memory.high", "104857600\n");
+	cr_assert_eq(memory_fits(root, 10 * MiB, 50 * MiB), 10 * MiB, "there is less than nothing");
+	write_file(V2 "/a/b/memory.high", "max\n");
+	write_file(V2 "/a/memory.max", "209715200\n");
+	write_file(V2 "/a/memory.current", "199229440\n");
+	cr_assert_eq(memory_fits(root, 0, 0), 0, "the group above is tighter");
+}
+
+Test(memory, what_fits_on_the_machine)
+{
+	a_group("max\n");
+	cr_assert_eq(memory_fits(root, 5 * MiB, MiB), 31 * GiB + 5 * MiB, "1 GiB stays free");
+	write_file("/proc/meminfo", "MemTotal: 1048576 kB\nMemAvailable: 131072 kB\n");
+	cr_assert_eq(memory_fits(root, 5 * MiB, MiB), (128 - 64 + 5) * MiB);
+}
+
 Test(memory, nothing_can_be_read)
 {
 	char what[64];
+
+	cr_assert_eq(memory_fits(root, MiB, MiB), UINT64_MAX);
 
 	cr_assert_eq(memory_default(root, what), 4 * MiB);
 	cr_assert_eq(memory_cgroup_limit(root), UINT64_MAX);

@@ -36,6 +36,45 @@ Test(share, never_below_an_eighth)
 	cr_assert_eq(s.room, MOST / 8);
 }
 
+Test(share, what_does_not_fit_is_let_go_at_once)
+{
+	cr_assert(!share_fits(&s, CLOCK_S, 2 * MOST));
+	cr_assert(!share_fits(&s, CLOCK_S, MOST - MOST / 40), "next to all is all");
+	cr_assert_eq(share_wake(&s), UINT64_MAX);
+	cr_assert(share_fits(&s, CLOCK_S, 100 * MiB));
+	cr_assert(share_fits(&s, CLOCK_S + 1, 50 * MiB), "not a step a second");
+	cr_assert_eq(s.room, 50 * MiB);
+	cr_assert(share_fits(&s, CLOCK_S + 2, 0));
+	cr_assert_eq(s.room, MOST / 64, "but never nothing");
+	cr_assert(!share_pressed(&s, 20 * CLOCK_S), "that is less than the least of pressure");
+	cr_assert_eq(s.room, MOST / 64);
+}
+
+Test(share, grows_no_further_than_fits)
+{
+	uint64_t now = CLOCK_S;
+
+	cr_assert(share_fits(&s, now, 40 * MiB));
+	for (unsigned i = 0; i < 100; i++) {
+		cr_assert_leq(share_wake(&s), now + 5 * CLOCK_S, "it looks again");
+		now = DL_MAX(share_wake(&s), now);
+		cr_assert(!share_fits(&s, now, 40 * MiB));
+		cr_assert(!share_tick(&s, now));
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		now += CLOCK_S;
+		cr_assert(!share_fits(&s, now, 100 * MiB));
+		share_tick(&s, now);
+	}
+	cr_assert_eq(s.room, 100 * MiB);
+	while (s.room < MOST) {
+		now = DL_MAX(share_wake(&s), now);
+		cr_assert(!share_fits(&s, now, UINT64_MAX));
+		cr_assert(share_tick(&s, now));
+	}
+	cr_assert_eq(share_wake(&s), UINT64_MAX);
+}
+
 /* Time until it is all again, from a moment on. */
 static uint64_t recover(uint64_t now)
 {
