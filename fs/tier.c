@@ -194,7 +194,11 @@ static bool is_better(const struct tier *t, const struct keep_rule *rule, struct
 	return better;
 }
 
-/* always: by another dataset, or other patterns, than before. */
+/* always: by another dataset, or other patterns, than before.
+ *
+ * Costs are not kept over mounts.  Until one is measured the rule is not firm, so a store that is
+ * full stays as the earlier run chose it; and the first fetches that miss measure it anew, for a
+ * source that may be another one by now. */
 static void choose(struct serve *s, bool always)
 {
 	struct tier *t = &s->tier;

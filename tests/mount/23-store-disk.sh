@@ -66,8 +66,8 @@ fails() {
 	: > "$work/log"
 }
 
-"$DLFS" mount -f "$src" "$mnt" -o "memory=4MiB,order=none,store.size=32MiB,store.keep_free=0,store.path=$disk/here/store" \
-	2>> "$work/log" &
+options=memory=4MiB,order=none,store.size=32MiB,store.keep_free=0
+"$DLFS" mount -f "$src" "$mnt" -o "$options,store.path=$disk/here/store" 2>> "$work/log" &
 remember "$mnt"
 wait_for 30 test -e "$mnt/.dlfs/stats.json" || fail "no mount: $(cat "$work/log")"
 fill "first"

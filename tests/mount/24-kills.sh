@@ -1,6 +1,7 @@
 #!/bin/bash
 # All of dlfs is killed at random moments under load, again and again (KILLS times; 10): the next mount
-# has the store, no reader ever sees a wrong byte, and in the end all is kept as if nothing had been.
+# has the store, no reader ever sees a wrong byte, and in the end all is kept as if nothing had been.  In one of
+# COMMANDS (3) rounds `dlfs warm` and `dlfs drop` go on meanwhile, and end with it.
 . "$(dirname "$0")/common.sh"
 
 kills=${KILLS:-10} seed=${SEED:-$$}
@@ -33,6 +34,7 @@ for name in random.choices(names, k=count) if count else names:
     if got not in (before, open(f"{source}/{name}", "rb").read()):
         sys.exit(f"{name}: wrong bytes")
 END
+commands() { while "$DLFS" warm "$mnt" && "$DLFS" drop "$mnt"; do :; done > "$work/commands" 2>&1; }
 wrong() { fail "seed $seed, kill $round: $1"; }
 
 RANDOM=$seed
@@ -53,12 +55,17 @@ for round in $(seq "$kills"); do
 		wait_for 30 at_least store_records $((records - 28)) ||
 			wrong "of $records records $(stat_of store_records) are left"
 	fi
+	commander=
+	[ $((RANDOM % ${COMMANDS:-3})) != 0 ] || { commands & commander=$!; }
 	sleep "0.$((RANDOM % 500 + 100))"
 	records=$(stat_of store_records)
+	[ -z "$commander" ] || records=0
 	kill -9 "$(ps -o ppid= -p "$server" | tr -d ' ')" "$server"
 	umount -l "$mnt"
+	commander_gone() { ! kill -0 "$commander" 2> /dev/null; }
 	gone() { ! kill -0 "$server" 2> /dev/null; }
 	wait_for 30 gone || wrong "the killed server is still there"
+	[ -z "$commander" ] || wait_for 30 commander_gone || wrong "warm or drop hangs: $(cat "$work/commands")"
 	for i in 0 1 2; do
 		wait "${readers[i]}" || wrong "$(cat "$work/reader.$((i + 1))")"
 	done
