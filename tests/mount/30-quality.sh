@@ -131,13 +131,13 @@ for f in "$src"/val/*; do cmp "$f" "$mnt/val/${f##*/}" || fail "val is not to be
 cmp "$src/train/00.png" "$mnt/train/00.png"
 umount_dlfs "$mnt"
 
-# A dataset for detection, with the settings in a file, as the README has it: masks stay as they are.
+# A dataset for detection, with the settings in a file, as docs/quality.md has it: masks stay as they are.
 det=$work/detection
 mkdir -p "$det"/{train,val}/{images,masks}
 for f in train/images/1.jpg train/masks/1.jpg val/images/1.jpg val/masks/1.jpg; do cp "$src/val/02.jpg" "$det/$f"; done
 for f in train val; do cp "$src/train/00.png" "$det/$f/masks/1.png"; done
 printf '%s\n' 'quality_ratio: 0.95' 'png: fast' 'recode_match: [train/images, val/images]' > "$work/detection.yaml"
-"$DLFS" mount -c "$work/detection.yaml" "$det" "$mnt" || fail "the settings of the README are not taken"
+"$DLFS" mount -c "$work/detection.yaml" "$det" "$mnt" || fail "the settings of docs/quality.md are not taken"
 remember "$mnt"
 for f in train val; do
 	diff -r "$det/$f/masks" "$mnt/$f/masks" || fail "masks were coded"
