@@ -65,7 +65,7 @@ struct plan_step {
 	uint64_t due;                  /* lower is more urgent: about the number of the open that
 	                                * will be its use; in pieces, the position of the first
 	                                * use of its piece; PLAN_NEVER, and nobody needs it */
-	bool in_turn;                  /* not sooner, even if somebody comes to wait for it */
+	bool in_turn;                  /* as in struct fetch */
 };
 
 struct plan_sizes {                    /* how the plan asks for a size; false: no such sample */

@@ -93,7 +93,7 @@ void dir_hurry(struct source *s, sample_id id, uint64_t offset)
 	struct dir *d = dl_container_of(s, struct dir_source, source)->dir;
 
 	DL_HOLD(&d->lock);
-	queue_hurry(&d->queue, id, offset);
+	queue_hurry(&d->queue, id, offset, clock_now());
 }
 
 int dir_queue(struct dir *d, struct fetch *f)
@@ -137,7 +137,7 @@ struct dir_job *dir_take(struct dir *d)
 	}
 	while (j->running)
 		j++;
-	j->fetch = queue_pop(&d->queue);
+	j->fetch = queue_pop(&d->queue, clock_now());
 	j->running = true;
 	d->running++;
 	dir_prepare(j);
@@ -206,7 +206,7 @@ static void end_waiting(struct dir *d)
 		struct fetch *f;
 
 		dl_lock_take(&d->lock);
-		f = queue_pop(&d->queue);
+		f = queue_pop(&d->queue, clock_now());
 		dl_lock_drop(&d->lock);
 		if (!f)
 			return;

@@ -186,7 +186,7 @@ static void *run(void *arg)
 
 	DL_HOLD(&k->lock);
 	for (;;) {
-		f = queue_pop(&k->queue);
+		f = queue_pop(&k->queue, clock_now());
 		if (f)
 			take(t, f);
 		else if (k->stopping)
@@ -289,7 +289,7 @@ static void kept_hurry(struct source *s, sample_id id, uint64_t offset)
 	struct kept *k = dl_container_of(s, struct kept, source);
 
 	DL_HOLD(&k->lock);
-	queue_hurry(&k->queue, id, offset);
+	queue_hurry(&k->queue, id, offset, clock_now());
 	for (unsigned i = 0; i < k->thread_count; i++) {
 		struct kept_thread *t = &k->threads[i];
 

@@ -37,6 +37,18 @@ static void sink(struct queue *q, size_t at)
 	}
 }
 
+static bool waits_in_turn(const struct fetch *f)
+{
+	return f->in_turn && f->hurried_ > 0 && f->due > 0;
+}
+
+static void expect_patience_to_end(struct queue *q, const struct fetch *f)
+{
+	uint64_t at = f->hurried_ + QUEUE_PATIENCE;
+
+	q->overdue_at = q->overdue_at ? DL_MIN(q->overdue_at, at) : at;
+}
+
 int queue_return(struct queue *q, struct fetch *f)
 {
 	if (q->count == q->cap) {
@@ -50,6 +62,8 @@ int queue_return(struct queue *q, struct fetch *f)
 	}
 	q->heap[q->count++] = f;
 	rise(q, q->count - 1);
+	if (waits_in_turn(f))
+		expect_patience_to_end(q, f);
 	return 0;
 }
 
@@ -59,7 +73,26 @@ int queue_push(struct queue *q, struct fetch *f)
 	return queue_return(q, f);
 }
 
-struct fetch *queue_pop(struct queue *q)
+/* A fetch only ever swaps places with its ancestors, which were looked at before, so one pass
+ * upwards through the array misses none. */
+static void let_go_first(struct queue *q, uint64_t now)
+{
+	q->overdue_at = 0;
+	for (size_t i = 0; i < q->count; i++) {
+		struct fetch *f = q->heap[i];
+
+		if (!waits_in_turn(f))
+			continue;
+		if (f->hurried_ + QUEUE_PATIENCE > now) {
+			expect_patience_to_end(q, f);
+			continue;
+		}
+		f->due = 0;
+		rise(q, i);
+	}
+}
+
+struct fetch *queue_pop(struct queue *q, uint64_t now)
 {
 	struct fetch *first;
 
@@ -68,6 +101,8 @@ struct fetch *queue_pop(struct queue *q)
 	first = q->heap[0];
 	q->heap[0] = q->heap[--q->count];
 	sink(q, 0);
+	if (q->overdue_at && q->overdue_at <= now)
+		let_go_first(q, now);
 	return first;
 }
 
@@ -76,17 +111,20 @@ static bool holds(const struct fetch *f, sample_id id, uint64_t offset)
 	return f->id == id && offset >= f->offset && offset - f->offset < DL_MAX(f->len, 1u);
 }
 
-void queue_hurry(struct queue *q, sample_id id, uint64_t offset)
+void queue_hurry(struct queue *q, sample_id id, uint64_t offset, uint64_t now)
 {
-	/* A fetch only ever swaps places with its ancestors, which were looked at before, so
-	 * one pass upwards through the array misses none. */
-	for (size_t i = 0; i < q->count; i++) {
-		if (q->heap[i]->due == 0 || !holds(q->heap[i], id, offset))
+	for (size_t i = 0; i < q->count; i++) {        /* upwards, as above */
+		struct fetch *f = q->heap[i];
+
+		if (f->due == 0 || !holds(f, id, offset))
 			continue;
-		q->heap[i]->hurried_ = true;
-		if (q->heap[i]->in_turn)
+		if (f->hurried_ == 0)
+			f->hurried_ = now;
+		if (f->in_turn) {
+			expect_patience_to_end(q, f);
 			continue;
-		q->heap[i]->due = 0;
+		}
+		f->due = 0;
 		rise(q, i);
 	}
 }

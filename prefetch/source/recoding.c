@@ -127,7 +127,7 @@ static struct task *next_admitted(struct recoding *rc)
 	    (rc->source_bytes > 0 && rc->source_bytes + t->size > rc->source_most))
 		return NULL;
 	rc->source_bytes += t->size;
-	(void)queue_pop(&rc->waiting);
+	(void)queue_pop(&rc->waiting, clock_now());
 	t->layer.inner.due = t->layer.outer->due;      /* a reader may have come */
 	t->layer.inner.hurried_ = t->layer.outer->hurried_;
 	return t;
@@ -229,9 +229,9 @@ static struct task *next_task(struct coder *c)
 	struct task *t;
 
 	if (c->idle)
-		return task_of(queue_pop(&rc->queue));
+		return task_of(queue_pop(&rc->queue, clock_now()));
 	if (rc->queue.count > 0 && rc->queue.heap[0]->due == 0)
-		return task_of(queue_pop(&rc->queue));
+		return task_of(queue_pop(&rc->queue, clock_now()));
 	t = next_again(rc);
 	return t;
 }
@@ -240,7 +240,7 @@ static void end_waiting(struct recoding *rc, struct queue *q)
 {
 	struct fetch *f;
 
-	while ((f = queue_pop(q))) {
+	while ((f = queue_pop(q, clock_now()))) {
 		if (q == &rc->waiting)
 			rc->source_bytes += task_of(f)->size;
 		dl_lock_drop(&rc->lock);
@@ -379,8 +379,8 @@ static void recoding_hurry(struct source *s, sample_id id, uint64_t offset)
 	struct recoding *rc = dl_container_of(s, struct recoding, source);
 
 	DL_HOLD(&rc->lock);
-	queue_hurry(&rc->waiting, id, offset);
-	queue_hurry(&rc->queue, id, offset);
+	queue_hurry(&rc->waiting, id, offset, clock_now());
+	queue_hurry(&rc->queue, id, offset, clock_now());
 	for (unsigned i = 0; i < rc->coder_count; i++) {
 		struct coder *c = &rc->coders[i];
 

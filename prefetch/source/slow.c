@@ -161,7 +161,7 @@ static bool act(struct slow *sl, uint64_t *ret_next)
 		finish(sl, first);
 		return true;
 	}
-	if (sl->running < sl->parallel && (f = queue_pop(&sl->queue))) {
+	if (sl->running < sl->parallel && (f = queue_pop(&sl->queue, clock_now()))) {
 		begin(sl, f);
 		return true;
 	}
@@ -227,7 +227,7 @@ static void slow_hurry(struct source *s, sample_id id, uint64_t offset)
 	struct slow *sl = dl_container_of(s, struct slow, source);
 
 	DL_HOLD(&sl->lock);
-	queue_hurry(&sl->queue, id, offset);
+	queue_hurry(&sl->queue, id, offset, clock_now());
 }
 
 static unsigned slow_depth(const struct source *s)

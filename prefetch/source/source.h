@@ -26,7 +26,7 @@ struct fetch {
 	size_t len;                    /* ... so many bytes; offset + len <= the sample's size */
 	bool whole;                    /* all that is served of it; len is set before done() */
 	uint64_t due;                  /* urgency; lower first; 0: a reader waits */
-	bool in_turn;                  /* source_hurry() does not change its place among others */
+	bool in_turn;                  /* source_hurry() leaves it its place, for QUEUE_PATIENCE */
 	struct buf bytes;              /* empty before; exactly len on success, empty otherwise */
 	int result;                    /* 0 or -errno, set before done().  -ESTALE: the file is
 	                                * not the version that the manifest knows; -ENOENT: it
@@ -38,7 +38,7 @@ struct fetch {
 	/* the source's own: */
 	uint64_t stamp_;
 	void *own_;
-	bool hurried_;                 /* a reader has come to wait for it */
+	uint64_t hurried_;             /* when a reader came to wait for it; 0: none has */
 };
 
 struct source_ops {
@@ -49,8 +49,8 @@ struct source_ops {
 	/* Start f, sooner the lower its due.  0: done() will run.  -ESHUTDOWN, -ENOMEM: f was
 	 * not taken.  Any number may be queued; the source keeps so many in flight as help. */
 	int (*submit)(struct source *s, struct fetch *f);
-	/* A fetch of id that still waits in the queue becomes due now, unless it is to be read
-	 * in its turn.  Optional. */
+	/* A fetch of id that still waits in the queue becomes due now; one that is to be read
+	 * in its turn, after a while.  Optional. */
 	void (*hurry)(struct source *s, sample_id id, uint64_t offset);
 	/* How many fetches keep this source busy (its own bound on what is in flight). */
 	unsigned (*depth)(const struct source *s);

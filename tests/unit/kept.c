@@ -305,7 +305,7 @@ Test(kept, who_waits_for_the_version_is_hurried_on_the_disk)
 	submit(&slow, DISK_THREADS, 0, SIZE, 5);
 	current = false;
 	submit(&quick, DISK_THREADS + 1, 0, SIZE, 9);
-	fake_source_at(&below, DISK_THREADS + 2).out->hurried_ = true;
+	fake_source_at(&below, DISK_THREADS + 2).out->hurried_ = 1;
 	answer(DISK_THREADS + 2, 0);
 	dl_lock_take(&all_but_one);
 	fake_disk_gate(&disk, false);
