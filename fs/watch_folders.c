@@ -99,7 +99,7 @@ int folders_start(struct watch *w, const struct folders_ops *ops, void *own, int
 	f->ops = ops;
 	f->own = own;
 	f->fd = fd;
-	f->next = f->known = NODE_ROOT;
+	f->known = f->next = NODE_ROOT;
 	f->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = f->news < 0 ? -errno : mark(f, f->next++);
 	if (r == 0)

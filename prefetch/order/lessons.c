@@ -155,19 +155,18 @@ static void parse_line(const char *line, struct lessons *ret)
 
 void lessons_parse(struct bytes text, struct lessons *ret)
 {
-	const char *at = text.at, *end = at + text.len;
+	const char *from = text.at;
 	char line[80];
 
 	*ret = (struct lessons){ .count = 0 };
-	while (at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		size_t len = (size_t)((stop ? stop : end) - at);
+	for (size_t i = 0, len; i < text.len; i += len + 1) {
+		const char *at = from + i, *stop = memchr(at, '\n', text.len - i);
 
+		len = stop ? (size_t)(stop - at) : text.len - i;
 		if (len < sizeof(line)) {
 			memcpy(line, at, len);
 			line[len] = '\0';
 			parse_line(line, ret);
 		}
-		at += len + 1;
 	}
 }

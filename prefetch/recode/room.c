@@ -1,5 +1,11 @@
 #include "prefetch/recode/room.h"
 
+#ifdef __has_feature                   /* clang's way to say the same */
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 #define ALIGNED 64
 #ifdef __SANITIZE_ADDRESS__
 #define CHUNK 0                        /* each piece by itself, so that its bounds are watched */

@@ -186,6 +186,8 @@ static int read_both(int fd, uint64_t offset, struct head *h, void *bytes, uint6
 	if (n < (ssize_t)sizeof(*h))
 		return n < 0 ? -errno : -EBADMSG;
 	had = (uint64_t)n - sizeof(*h);
+	if (had == length)
+		return 0;
 	return read_at(fd, (char *)bytes + had, length - had, offset + (uint64_t)n);
 }
 

@@ -1,6 +1,6 @@
 /* Runs a fuzz target without a fuzzer: every file of the corpus as it is, then `FUZZ_RUNS`
  * (4000) random changes of them, from a fixed seed (FUZZ_SEED), so a failure comes again.
- * With clang, `-Db_sanitize=fuzzer` targets can be built from the same NAME.c.
+ * With `-Dfuzzer=true` libFuzzer takes its place.
  */
 #include <dirent.h>
 #include <fcntl.h>

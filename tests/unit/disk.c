@@ -407,7 +407,7 @@ Test(disk, who_is_patient_gets_a_store_that_opens_later)
 	disk_close(d);
 	d = NULL;
 	cr_assert_eq(rename(folder, tree_path(&tree, "away")), 0);
-	spill(folder, &(struct buf)BUF_EMPTY, 0);
+	spill(folder, &BUF_EMPTY, 0);
 	options.patient = true;
 	caught = catch_log();
 	cr_assert_eq(disk_open(&options, &d, &pid), 0);

@@ -76,7 +76,7 @@ Test(plan_keep, holds_what_it_is_asked_for_as_far_as_there_is_room, .init = setu
 {
 	struct plan *p = plan_of(400 * SIZE, 0, 4, 4000);
 	sample_id ids[100], got[64];
-	int taken = 0, r = 0;
+	int r = 0;
 
 	for (unsigned i = 0; i < 100; i++)
 		ids[i] = 3000 - i;
@@ -90,7 +90,6 @@ Test(plan_keep, holds_what_it_is_asked_for_as_far_as_there_is_room, .init = setu
 		for (unsigned i = 0; i < 100; i++)
 			ids[i] = first + i;
 		r = plan_warm(p, ids, 100);
-		taken += r;
 		run(p, 0, NULL, 0);
 		check(p);
 	}

@@ -8,7 +8,7 @@
 
 Test(process, knows_its_parent)
 {
-	cr_assert_eq(process_parent((uint32_t)getpid()), getppid());
+	cr_assert_eq(process_parent((uint32_t)getpid()), (uint32_t)getppid());
 	cr_assert_eq(process_parent(1), 0, "nobody's");
 	cr_assert_eq(process_parent(0), 0);
 	cr_assert_eq(process_parent(UINT32_MAX), 0);
@@ -26,7 +26,7 @@ Test(process, is_not_misled_by_a_name)
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(child, NULL, WUNTRACED), child);
-	cr_assert_eq(process_parent((uint32_t)child), getpid());
+	cr_assert_eq(process_parent((uint32_t)child), (uint32_t)getpid());
 	kill(child, SIGCONT);
 	cr_assert_eq(waitpid(child, NULL, 0), child);
 	cr_assert_eq(process_parent((uint32_t)child), 0, "it is gone");
