@@ -83,11 +83,14 @@ static int add_json_order(struct buf *b, const struct report *report)
 	if (r == 0)
 		r = add_json_text(b, "state", state_name(e->state));
 	if (r == 0)
+		r = add_json_text(b, "found", e->found);
+	if (r == 0)
 		r = add_json_text(b, "asked", report->asked);
 	if (r == 0)
 		r = add_json_text(b, "refused", report->refused);
 	if (r == 0)
-		r = buf_printf(b, "\"epoch\": %llu, \"position\": %llu, \"length\": %llu}",
+		r = buf_printf(b, "\"unfit\": %s, \"epoch\": %llu, \"position\": %llu, "
+			       "\"length\": %llu}", e->unfit ? "true" : "false",
 			       (unsigned long long)e->epoch, (unsigned long long)e->position,
 			       (unsigned long long)e->length);
 	return r;

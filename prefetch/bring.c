@@ -12,7 +12,7 @@ static void on_brought(struct fetch *f)
 	struct engine *e = b->engine_;
 	struct stats *s = e->options.stats;
 
-	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
+	fetch_count(s, f->result);
 	if (f->result == 0)
 		stats_add(&s->bytes_fetched, fetch_source_bytes(e, f));
 	buf_free(&f->bytes);

@@ -140,6 +140,8 @@ bool engine_resolved(struct engine *e, uint64_t number, uint32_t position);
 /* What is believed now: for stats.json. */
 struct engine_report {
 	char spec[256];
+	char found[96];                /* the running epoch's rule, for people; "": not known */
+	bool unfit;                    /* the last opens fit the spec in no way */
 	enum tracker_state state;
 	uint64_t epoch, position, length;
 	struct plan_report plan;

@@ -145,6 +145,8 @@ void fetch_start(struct engine *e, struct entry *entry, struct urgency urgency, 
 
 /* Of a fetch that has ended well: what came from the source, which is not what is served. */
 uint64_t fetch_source_bytes(const struct engine *e, const struct fetch *f);
+/* A fetch is over: it counts as finished, as failed, or as one of a file that had changed. */
+void fetch_count(struct stats *s, int result);
 
 /* late.c: blocks that a reader waits for, within the reserve */
 void late_start(struct engine *e, struct entry *entry);

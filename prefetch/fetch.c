@@ -20,6 +20,12 @@ uint64_t fetch_source_bytes(const struct engine *e, const struct fetch *f)
 	return f->kept ? 0 : size;
 }
 
+void fetch_count(struct stats *s, int result)
+{
+	stats_add(result == -ESTALE ? &s->fetch_changed : result < 0 ? &s->fetch_errors :
+		  &s->fetches, 1);
+}
+
 static void on_done(struct fetch *f)
 {
 	struct job *j = dl_container_of(f, struct job, fetch);
@@ -30,7 +36,7 @@ static void on_done(struct fetch *f)
 		.time = clock_now() - j->started, .kept = f->kept, .stored = f->stored,
 	};
 
-	stats_add(f->result < 0 ? &s->fetch_errors : &s->fetches, 1);
+	fetch_count(s, f->result);
 	if (f->result < 0) {
 		buf_free(&f->bytes);
 		store_abort(j->entry, f->result);

@@ -8,6 +8,14 @@ struct report_ask {
 	struct engine_report *ret;
 };
 
+static void tell_rule(const struct tracker *t, struct engine_report *ret)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+
+	if (tracker_describe_main(t, &text) == 0)
+		snprintf(ret->found, sizeof(ret->found), "%.*s", (int)text.len, (char *)text.at);
+}
+
 static void report(struct engine *e, struct ask *a)
 {
 	struct engine_report *r = dl_container_of(a, struct report_ask, ask)->ret;
@@ -16,6 +24,8 @@ static void report(struct engine *e, struct ask *a)
 	snprintf(r->spec, sizeof(r->spec), "%s", e->spec);
 	r->state = tracker_state(e->tracker);
 	r->plan = plan_report(e->plan);
+	r->unfit = tracker_unfit(e->tracker);
+	tell_rule(e->tracker, r);
 	if (!c)
 		return;
 	r->epoch = c->epoch;

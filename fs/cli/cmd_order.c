@@ -81,15 +81,18 @@ static int show(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *v = NULL;
 	int r = view_read(mountpoint, &v);
+	const char *state;
 	bool none;
 
 	if (r != CLI_OK)
 		return r;
 	none = !*view_text(v, "order.spec") && *view_text(v, "order.asked");
-	printf("%s %s epoch=%.0f position=%.0f\n",
-	       view_text(v, none ? "order.asked" : "order.spec"),
-	       none ? "refused" : view_text(v, "order.state"), view_number(v, "order.epoch"),
-	       view_number(v, "order.position"));
+	state = none ? "refused" : view_text(v, "order.state");
+	printf("%s %s", view_text(v, none ? "order.asked" : "order.spec"), state);
+	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
+		printf(" epoch=%.0f position=%.0f", view_number(v, "order.epoch"),
+		       view_number(v, "order.position"));
+	printf("\n");
 	show_reasons(mountpoint);
 	return CLI_OK;
 }
@@ -107,6 +110,9 @@ static int list(const char *mountpoint, const char *file)
 		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
+	if (text.len == 0)
+		return cli_fail(CLI_FAILED, "the %s epoch of %s is not known yet",
+				strcmp(file, "order") == 0 ? "running" : "next", mountpoint);
 	fwrite(text.at, 1, text.len, stdout);
 	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
 }

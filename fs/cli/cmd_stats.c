@@ -22,16 +22,21 @@ static void print_order(const struct view *v)
 {
 	double position = view_number(v, "order.position"), length = view_number(v, "order.length");
 	const char *state = view_text(v, "order.state");
+	char detail[128] = "";
 
 	if (length == 0)
 		length = view_number(v, "samples");
+	if (strcmp(view_text(v, "order.spec"), "auto") == 0 && *view_text(v, "order.found"))
+		snprintf(detail, sizeof(detail), ": %s", view_text(v, "order.found"));
+	else if (strcmp(view_text(v, "order.spec"), "auto") != 0 && view_number(v, "order.unfit"))
+		snprintf(detail, sizeof(detail), ": the last opens do not fit it");
 	if (!*view_text(v, "order.spec") && *view_text(v, "order.asked"))
 		printf("order      %s, refused: %s\n", view_text(v, "order.asked"),
 		       view_text(v, "order.refused"));
 	else if (strcmp(view_text(v, "order.spec"), state) == 0)
 		printf("order      %s\n", state);
 	else
-		printf("order      %s, %s\n", view_text(v, "order.spec"), state);
+		printf("order      %s, %s%s\n", view_text(v, "order.spec"), state, detail);
 	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
 		printf("epoch      %.0f, %.0f of %.0f samples (%.1f %%)\n",
 		       view_number(v, "order.epoch"), position, length, percent(position, length));
@@ -88,13 +93,14 @@ static void print_images(const struct view *v)
 /* What print_all() prints, print_order()'s two included. */
 static int lines_of(const struct view *v)
 {
-	return 11 + has_store(v) + has_images(v);
+	return 10 + has_store(v) + has_images(v);
 }
 
 static void print_all(const struct view *v, const char *mountpoint)
 {
 	double opens = view_number(v, "opens");
 	char a[32], b[32], coding[64] = "", share[64] = "", dropped[64] = "";
+	char changed[64] = "";
 
 	if (view_number(v, "memory_share") < view_number(v, "memory_limit"))
 		snprintf(share, sizeof(share), ", %s while others need it",
@@ -103,28 +109,31 @@ static void print_all(const struct view *v, const char *mountpoint)
 	       view_number(v, "pid"), view_number(v, "restarts"),
 	       cli_plural(view_number(v, "restarts")));
 	print_order(v);
-	printf("opens      %.0f\n", opens);
+	printf("opens      %.0f, %.0f mispredicted (%.2f %%)\n", opens,
+	       view_number(v, "mispredicted"), percent(view_number(v, "mispredicted"), opens));
 	printf("hits       %.0f (%.2f %%): page cache %.2f %%, memory %.2f %%\n",
 	       view_number(v, "hits"), percent(view_number(v, "hits"), opens),
 	       percent(view_number(v, "hits_page_cache"), opens),
 	       percent(view_number(v, "hits_memory"), opens));
 	printf("late       %.0f (%.2f %%), waited %.3f s\n", view_number(v, "late"),
 	       percent(view_number(v, "late"), opens), view_number(v, "wait_seconds"));
-	printf("unexpected %.0f (%.2f %%)\n", view_number(v, "mispredicted"),
-	       percent(view_number(v, "mispredicted"), opens));
 	printf("lead       %.0f samples ready, %.0f aimed at\n", view_number(v, "lead"),
 	       view_number(v, "lead_target"));
 	if (view_number(v, "pressure") > 0)
 		snprintf(dropped, sizeof(dropped), ", the kernel dropped %.0f sample%s",
 			 view_number(v, "pressure"), cli_plural(view_number(v, "pressure")));
 	if (view_number(v, "recode_memory") > 0)
-		snprintf(coding, sizeof(coding), ", and %s at most to code images",
+		snprintf(coding, sizeof(coding), ", of that %s at most to code images",
 			 bytes_of(v, "recode_memory", a));
 	printf("memory     %s of %s%s%s%s\n", bytes_of(v, "memory_bytes", a),
 	       bytes_of(v, "memory_limit", b), coding, share, dropped);
-	printf("fetched    %s in %.0f fetches, %.0f failed\n",
+	if (view_number(v, "fetch_changed") > 0)
+		snprintf(changed, sizeof(changed), ", %.0f file%s had changed",
+			 view_number(v, "fetch_changed"),
+			 cli_plural(view_number(v, "fetch_changed")));
+	printf("fetched    %s in %.0f fetches, %.0f failed%s\n",
 	       bytes_of(v, "bytes_fetched", a), view_number(v, "fetches"),
-	       view_number(v, "fetch_errors"));
+	       view_number(v, "fetch_errors"), changed);
 	if (has_store(v))
 		print_store(v);
 	if (has_images(v))
@@ -137,7 +146,7 @@ static void print_all(const struct view *v, const char *mountpoint)
 
 static double grown(const struct view *now, const struct view *before, const char *key)
 {
-	double is = view_number(now, key), was = before ? view_number(before, key) : 0;
+	double is = view_number(now, key), was = view_number(before, key);
 
 	/* Less than before: it was unmounted and mounted again. */
 	return is < was ? is : is - was;
@@ -172,7 +181,7 @@ static int watch(const char *mountpoint)
 			printf("\033[%dA\033[J", lines_of(before));
 		if (terminal)
 			print_all(now, mountpoint);
-		else
+		else if (before)
 			print_line(now, before);
 		view_free(before);
 		before = now;

@@ -179,10 +179,13 @@ static int finish_drop(const struct view *v)
 {
 	char a[32], b[32];
 
-	printf("forgotten: %.0f file%s, %s, of the store; %s of memory\n",
-	       view_number(v, "files"), cli_plural(view_number(v, "files")),
-	       units_human_size((uint64_t)view_number(v, "bytes"), a),
-	       units_human_size((uint64_t)view_number(v, "memory"), b));
+	units_human_size((uint64_t)view_number(v, "memory"), b);
+	if (strcmp(view_text(v, "where"), "store") == 0)
+		printf("forgotten: %.0f file%s, %s, of the store; %s of memory\n",
+		       view_number(v, "files"), cli_plural(view_number(v, "files")),
+		       units_human_size((uint64_t)view_number(v, "bytes"), a), b);
+	else
+		printf("forgotten: %s of memory; there is no store\n", b);
 	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
 		return CLI_FAILED;
 	return strcmp(view_text(v, "state"), "stopped") == 0 ? CODE_INTERRUPTED : CLI_OK;

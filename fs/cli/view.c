@@ -53,6 +53,9 @@ int view_read(const char *mountpoint, struct view **ret)
 		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
 	if (r == -ETIMEDOUT)
 		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
+	if (r == -EACCES)
+		return cli_fail(CLI_FAILED, "%s may be read by who mounted it; the mount option "
+				"allow_other lets others in", mountpoint);
 	return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
 			strerror(-r));
 }

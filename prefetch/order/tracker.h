@@ -121,4 +121,8 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret);   /*
 enum tracker_state tracker_state(const struct tracker *t);
 /* The course that .dlfs/order is about: the told order's, last opened. NULL: none. */
 const struct course *tracker_main(const struct tracker *t);
+/* Many opens came, and none of the epochs that may come first explains them: a wrong seed? */
+bool tracker_unfit(const struct tracker *t);
 int tracker_describe(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;   /* for people */
+/* The same of the main course alone, in a few words; nothing if there is none. */
+int tracker_describe_main(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;

@@ -71,6 +71,39 @@ static int describe_streams(const struct follow *f, struct buf *ret)
 	return r < 0 ? r : buf_printf(ret, "\n");
 }
 
+bool tracker_unfit(const struct tracker *t)
+{
+	return t->first_count > 0 && t->job_count == 0 && t->opens >= UNFIT;
+}
+
+/* What may come first, as far as there is anything to say of it. */
+static int describe_firsts(const struct tracker *t, struct buf *ret)
+{
+	int r = 0;
+
+	if (t->job_count > 0 || t->spec.kind == ORDER_NONE)
+		return 0;
+	if (t->spec.epoch > 0)
+		r = buf_printf(ret, "next epoch: %llu\n", (unsigned long long)t->spec.epoch);
+	if (r == 0 && tracker_unfit(t))
+		r = buf_printf(ret, "the last opens fit none of the %zu ways to read it\n",
+			       t->first_count);
+	else if (r == 0 && t->first_count > 0)
+		r = buf_printf(ret, "waits for the first opens; %zu ways to read it are prepared\n",
+			       t->first_count);
+	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
+		if (t->firsts[i].score.bits < 1)
+			continue;
+		r = buf_printf(ret, "perhaps: ");
+		if (r == 0)
+			r = order_describe(&t->spec, &t->firsts[i].rule, ret);
+		if (r == 0)
+			r = buf_printf(ret, "; %.0f bits of evidence\n",
+				       (double)t->firsts[i].score.bits);
+	}
+	return r;
+}
+
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
 	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
@@ -89,15 +122,10 @@ int tracker_describe(const struct tracker *t, struct buf *ret)
 		if (r == 0)
 			r = describe_streams(f, ret);
 	}
-	if (r == 0 && t->first_count > 0 && t->job_count == 0 && t->opens >= UNFIT)
-		r = buf_printf(ret, "the last opens fit none of these:\n");
-	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
-		r = buf_printf(ret, "perhaps: ");
-		if (r == 0)
-			r = order_describe(&t->spec, &t->firsts[i].rule, ret);
-		if (r == 0)
-			r = buf_printf(ret, "; %.0f bits of evidence\n",
-				       (double)t->firsts[i].score.bits);
-	}
-	return r;
+	return r < 0 ? r : describe_firsts(t, ret);
+}
+
+int tracker_describe_main(const struct tracker *t, struct buf *ret)
+{
+	return t->job_count ? order_describe(&t->spec, &t->jobs[0]->rule, ret) : 0;
 }

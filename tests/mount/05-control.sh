@@ -28,6 +28,10 @@ wait_for 30 sh -c "[ \$(wc -l < $mnt/.dlfs/order) = 6 ]" || fail "order has no 6
 
 setfattr -n user.dlfs.order -v none "$mnt"
 wait_for 30 sh -c "[ \$(jq -r .order.spec $mnt/.dlfs/stats.json) = none ]" || fail "order none was not taken"
+expect_fail "$DLFS" order "$mnt" --list
+grep -q 'the running epoch of .* is not known yet' "$work/.out" || fail "no list: $(cat "$work/.out")"
+expect_fail "$DLFS" order "$mnt" --next
+grep -q 'the next epoch of .* is not known yet' "$work/.out" || fail "no list: $(cat "$work/.out")"
 expect_fail setfattr -n user.dlfs.order -v nonsense "$mnt"
 [ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = none ] || fail "a bad spec changed the order"
 expect_fail setfattr -n user.dlfs.unknown -v 1 "$mnt"

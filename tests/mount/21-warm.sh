@@ -119,7 +119,7 @@ has '^60 files, .* are in memory'
 cat "$mnt"/a/*.jpg > /dev/null
 [ "$(stat_of late)" = 0 ] || fail "late: $(stat_of late)"
 says "$DLFS" drop "$mnt" a
-has 'of memory$'
+has 'of memory; there is no store$'
 is_gone() { [ "$(stat_of memory_bytes)" -lt 100000 ]; }
 wait_for 30 is_gone || fail "memory: $(stat_of memory_bytes)"
 umount_dlfs "$mnt"

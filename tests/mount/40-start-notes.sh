@@ -52,6 +52,19 @@ mount_dlfs src mnt "order=list:$work/list"
 refused() { "$DLFS" stats mnt | grep -q "^order      list:$work/list, refused: .*line 2"; }
 wait_for 30 refused || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q "^list:$work/list refused" || fail "$("$DLFS" order mnt)"
+# A seed that does not fit: `stats` and `order` say so.
+mkdir src/many
+for i in $(seq 200); do echo "$i" > "src/many/$i"; done
+"$DLFS" refresh mnt
+"$DLFS" order mnt torch:seed=8
+"$DLFS" order mnt | grep -q 'waits for the first opens; [0-9]* ways' || fail "$("$DLFS" order mnt)"
+"$DLFS" order mnt --epoch 3
+"$DLFS" order mnt | grep -q 'next epoch: 3' || fail "$("$DLFS" order mnt)"
+cat mnt/many/* > /dev/null
+wrong() { "$DLFS" stats mnt | grep -qx 'order      torch:seed=8, searching: the last opens do not fit it'; }
+wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
+"$DLFS" order mnt | grep -q 'the last opens fit none of' || fail "$("$DLFS" order mnt)"
+"$DLFS" drop mnt | grep -q '^forgotten: .* of memory; there is no store' || fail "$("$DLFS" drop mnt)"
 "$DLFS" order mnt none
 "$DLFS" stats mnt | grep -qx 'order      none' || fail "$("$DLFS" stats mnt)"
 umount_dlfs mnt

@@ -330,6 +330,7 @@ Test(engine, an_error_reaches_those_who_wait_and_nobody_later)
 	end_fetch(f + order[1], 0, 0);
 	expect_bytes(&after, SMALL_SIZE);
 	cr_assert_eq(stats_get(&stats.fetch_errors), 3u);
+	cr_assert_eq(stats_get(&stats.fetch_changed), 0u);
 	cr_assert_eq(stale_calls, 0u);
 	end();
 }
@@ -348,6 +349,8 @@ Test(engine, another_version_is_told_of)
 	expect_error(&late, -ESTALE);
 	settle();
 	cr_assert(stale_calls == 2 && stale_id == g);
+	cr_assert_eq(stats_get(&stats.fetch_changed), 2u);
+	cr_assert_eq(stats_get(&stats.fetch_errors), 0u);
 	end();
 }
 

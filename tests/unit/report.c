@@ -22,6 +22,7 @@ static struct report example(struct stats *stats)
 		.observe = "inotify", .store_problem = "", .asked = "", .refused = "",
 		.pid = 42, .memory = 8 * MiB, .uptime_ns = 1500000000,
 		.engine = { .spec = "torch:seed=7", .state = TRACKER_BELIEVED, .epoch = 3,
+			    .found = "sequential", .unfit = true,
 			    .position = 10, .length = 100 },
 	};
 }
@@ -69,6 +70,8 @@ Test(report, json_has_every_counter_and_what_scripts_rely_on)
 	cr_assert_str_eq(json_object_get_string(at(o, "observe")), "inotify");
 	cr_assert_str_eq(json_object_get_string(at(order, "spec")), "torch:seed=7");
 	cr_assert_str_eq(json_object_get_string(at(order, "state")), "believed");
+	cr_assert_str_eq(json_object_get_string(at(order, "found")), "sequential");
+	cr_assert(json_object_get_boolean(at(order, "unfit")));
 	cr_assert_eq(json_object_get_int64(at(order, "epoch")), 3);
 	cr_assert_eq(json_object_get_int64(at(order, "position")), 10);
 	cr_assert_eq(json_object_get_int64(at(order, "length")), 100);

@@ -461,14 +461,27 @@ Test(tracker, describes_itself)
 	struct stage s;
 
 	stage_open(&s, "torch:seed=7", 1000, NULL);
-	read_all(&s, wrong, 0, 200, 2, 40);
+	tracker_epoch(s.tracker, 3);
 	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
 	cr_assert_eq(buf_append(&text, "", 1), 0);
-	cr_assert_not_null(strstr((char *)text.at, "fit none of these"), "%s", text.at);
+	cr_assert_not_null(strstr((char *)text.at, "next epoch: 3\nwaits for the first opens; "),
+			   "%s", text.at);
+	cr_assert_null(strstr((char *)text.at, "perhaps"), "%s", text.at);
+	cr_assert_not(tracker_unfit(s.tracker));
+	buf_free(&text);
+	tracker_epoch(s.tracker, 0);
+	read_all(&s, wrong, 0, 200, 2, 40);
+	cr_assert(tracker_unfit(s.tracker));
+	cr_assert_eq(tracker_describe_main(s.tracker, &text), 0);
+	cr_assert_eq(text.len, 0u);
+	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
+	cr_assert_eq(buf_append(&text, "", 1), 0);
+	cr_assert_not_null(strstr((char *)text.at, "fit none of the "), "%s", text.at);
 	buf_free(&text);
 	read_all(&s, q, 0, 500, 2, 50);
 	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
 	cr_assert_eq(buf_append(&text, "", 1), 0);
 	cr_assert_not_null(strstr((char *)text.at, "manual_seed(7)"), "%s", text.at);
+	cr_assert_not(tracker_unfit(s.tracker));
 	stage_close(&s);
 }
