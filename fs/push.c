@@ -13,10 +13,11 @@
 struct push {
 	struct sink sink;
 	struct serve *serve;
-	struct dl_lock lock;           /* guards the queue and stopping */
-	pthread_cond_t queued;
+	struct dl_lock lock;           /* guards what follows, up to `mounted` */
+	pthread_cond_t queued, left;
 	struct sink_job *first, **last;
-	bool stopping;
+	unsigned calling;              /* threads that may be in a call into the kernel */
+	bool quiet, stopping;
 	_Atomic bool mounted;          /* the mount answers */
 	pthread_t threads[THREADS_MAX];
 	unsigned thread_count;
@@ -45,8 +46,7 @@ static void drop_pages(struct push *p, sample_id id)
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
 
-	/* While we stop, nobody would answer an open. */
-	if (p->serve->stopping || !p->mounted ||
+	if (!p->mounted ||
 	    buf_printf(&path, "%s/", p->serve->options->mountpoint) < 0 ||
 	    manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
 	    buf_append(&path, "", 1) < 0)
@@ -58,30 +58,32 @@ static void drop_pages(struct push *p, sample_id id)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-static void run(struct push *p, struct sink_job *j, bool stopping)
+static void call_kernel(struct push *p, struct sink_job *j)
 {
-	if (stopping)
-		j->result = j->entry ? -ESHUTDOWN : 0;
-	else if (j->entry)
+	if (j->entry)
 		j->result = store_all(p->serve, j->id, store_view(j->entry));
 	else
 		drop_pages(p, j->id);
-	j->finished(j);
+	DL_HOLD(&p->lock);
+	if (--p->calling == 0)
+		pthread_cond_broadcast(&p->left);
 }
 
-static struct sink_job *take(struct push *p, bool *ret_stopping)
+/* The next one, counted in `calling` if the kernel may be called for it. */
+static struct sink_job *take(struct push *p, bool *ret_quiet)
 {
 	struct sink_job *j;
 
 	DL_HOLD(&p->lock);
 	while (!p->first && !p->stopping)
 		dl_cond_wait(&p->queued, &p->lock);
-	*ret_stopping = p->stopping;
+	*ret_quiet = p->quiet;
 	j = p->first;
 	if (j) {
 		p->first = j->next_;
 		if (!p->first)
 			p->last = &p->first;
+		p->calling += !p->quiet;
 	}
 	return j;
 }
@@ -90,10 +92,15 @@ static void *push_main(void *arg)
 {
 	struct push *p = arg;
 	struct sink_job *j;
-	bool stopping;
+	bool quiet;
 
-	while ((j = take(p, &stopping)))
-		run(p, j, stopping);
+	while ((j = take(p, &quiet))) {
+		if (quiet)
+			j->result = j->entry ? -ESHUTDOWN : 0;
+		else
+			call_kernel(p, j);
+		j->finished(j);
+	}
 	return NULL;
 }
 
@@ -119,6 +126,7 @@ int push_start(struct serve *s, unsigned threads, struct push **ret)
 	p->last = &p->first;
 	dl_lock_init(&p->lock);
 	dl_cond_init(&p->queued);
+	dl_cond_init(&p->left);
 	while (p->thread_count < DL_MIN(threads, (unsigned)THREADS_MAX) &&
 	       pthread_create(&p->threads[p->thread_count], NULL, push_main, p) == 0)
 		p->thread_count++;
@@ -129,18 +137,29 @@ int push_start(struct serve *s, unsigned threads, struct push **ret)
 	return -EAGAIN;
 }
 
+void push_quieten(struct push *p)
+{
+	if (!p)
+		return;
+	DL_HOLD(&p->lock);
+	p->quiet = true;
+	while (p->calling > 0)
+		dl_cond_wait(&p->left, &p->lock);
+}
+
 void push_stop(struct push *p)
 {
 	if (!p)
 		return;
 	{
 		DL_HOLD(&p->lock);
-		p->stopping = true;
+		p->quiet = p->stopping = true;
 		pthread_cond_broadcast(&p->queued);
 	}
 	while (p->thread_count > 0)
 		pthread_join(p->threads[--p->thread_count], NULL);
 	pthread_cond_destroy(&p->queued);
+	pthread_cond_destroy(&p->left);
 	dl_lock_fini(&p->lock);
 	free(p);
 }

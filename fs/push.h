@@ -12,7 +12,12 @@
 
 struct push;
 int push_start(struct serve *s, unsigned threads, struct push **ret) DL_MUST_CHECK;
-void push_stop(struct push *p);        /* pushes that wait end with -ESHUTDOWN */
+/* From its return on the kernel is not called any more; what was asked of it is over.  Pushes that
+ * wait, or come later, end with -ESHUTDOWN, drops with 0.  Requests must still be answered: a drop
+ * opens a file of the mount.  NULL is fine. */
+void push_quieten(struct push *p);
+/* Whoever pushes or drops has stopped.  NULL is fine. */
+void push_stop(struct push *p);
 struct sink *push_sink(struct push *p);
 /* The mount can be opened from now on (for drops). */
 void push_mounted(struct push *p);

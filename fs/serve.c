@@ -242,6 +242,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	warm_stop(s->warm);
 	errands_stop(s->errands);
 	notify_stop(s->notify);
+	push_quieten(s->push);
 	stop_requests(s, q);
 	announce_stop(s->announce);
 	pressure_stop(s->pressure);
