@@ -76,10 +76,11 @@ void survey_save_served(struct serve *s)
 
 	if (!file || turn == s->served_saved || !manifest_scanned(s->manifest))
 		return;
-	s->served_saved = turn;
 	r = served_save(s->served, file);
 	if (r < 0)
 		log_warning("%s: the sizes of images could not be saved: %s", file, strerror(-r));
+	else
+		s->served_saved = turn;
 }
 
 void survey_known(struct serve *s)

@@ -13,7 +13,8 @@ int survey_begin(struct serve *s) DL_MUST_CHECK;
 void survey_known(struct serve *s);
 /* Keep the manifest for the next mount; a failure is only logged. */
 void survey_save(struct serve *s);
-/* Keep what is served of files for the next mount, if that has changed. */
+/* Keep what is served of files for the next mount, if that has changed; what fails
+ * is logged, and tried again at the next call. */
 void survey_save_served(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);
