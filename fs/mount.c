@@ -138,15 +138,30 @@ static int mount_session(struct mount *m, char reterr[REFUSE_MAX])
 		      "set-uid fusermount3", m->mountpoint, *said ? said : "not permitted");
 }
 
+static void unmount(struct mount *m)
+{
+	int r = host_unmount(m->mountpoint, true);
+
+	if (r < 0)
+		log_warning("cannot detach %s: %s", m->mountpoint, strerror(-r));
+}
+
 static int note_minor(struct mount *m, char reterr[REFUSE_MAX])
 {
 	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
 	char name[MOUNT_MARKER_SIZE];
 	int r = host_mount_of(m->mountpoint, &found);
 
+	/* What cannot be seen is there all the same: it is ours, made a moment ago. */
+	if (r < 0) {
+		m->detached = true;
+		unmount(m);
+		return refuse(reterr, r, "what is mounted cannot be seen any more: %s; is /proc "
+			      "mounted?", strerror(-r));
+	}
 	/* None at all: in a chroot that lies in no mount of its own. */
-	if (r != 1 || strcmp(found.mountpoint, m->mountpoint) != 0)
-		return refuse(reterr, r < 0 ? r : -ENOENT, "%.150s was mounted and is gone again",
+	if (r == 0 || strcmp(found.mountpoint, m->mountpoint) != 0)
+		return refuse(reterr, -ENOENT, "%.150s was mounted and is gone again",
 			      m->mountpoint);
 	m->minor = found.minor;
 	m->marker = memfd_create(mount_marker(m->minor, name), MFD_CLOEXEC);
@@ -200,16 +215,13 @@ uint32_t mount_minor(const struct mount *m)
 void mount_detach(struct mount *m)
 {
 	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
-	int r = 0;
 
 	if (!m || m->detached)
 		return;
 	m->detached = true;
 	if (host_mount_of(m->mountpoint, &found) == 1 && found.minor == m->minor &&
 	    strcmp(found.mountpoint, m->mountpoint) == 0)
-		r = host_unmount(m->mountpoint, true);
-	if (r < 0)
-		log_warning("cannot detach %s: %s", m->mountpoint, strerror(-r));
+		unmount(m);
 }
 
 /* The files that end connections are rarely mounted in a container, so they are also tried in
