@@ -2,23 +2,41 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 
 #define READY_FD 3
 
-static int become_daemon(int ready)
+/* NULL, or the call that failed, with errno; *ready is then still open. */
+static const char *become_daemon(int *ready)
 {
-	dl_cleanup(dl_closep) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	/* What the caller had open (a pipe that somebody reads to its end) is not ours to keep. */
-	if (dup2(ready, READY_FD) < 0 || fcntl(READY_FD, F_SETFD, FD_CLOEXEC) < 0)
-		return -errno;
+	if (dup2(*ready, READY_FD) < 0)
+		return "dup2";
+	*ready = READY_FD;
+	if (fcntl(READY_FD, F_SETFD, FD_CLOEXEC) < 0)
+		return "fcntl";
 	if (null >= 0 && (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0))
-		return -errno;
-	null = -1;
-	if (close_range(READY_FD + 1, ~0U, 0) < 0 || setsid() < 0 || chdir("/") < 0)
-		return -errno;
+		return "dup2";
+	/* What the caller had open (a pipe that somebody reads to its end) is not ours to keep. */
+	if (close_range(READY_FD + 1, ~0U, 0) < 0)
+		return "close_range";
+	if (setsid() < 0)
+		return "setsid";
+	return chdir("/") < 0 ? "chdir" : NULL;
+}
+
+static int in_child(int ready, int *ret_ready_fd)
+{
+	const char *failed = become_daemon(&ready);
+
+	if (failed) {
+		dprintf(ready, "cannot go to the background: %s: %s", failed, strerror(errno));
+		_exit(1);
+	}
+	*ret_ready_fd = READY_FD;
 	return 0;
 }
 
@@ -53,13 +71,8 @@ int daemon_start(int *ret_ready_fd, char reterr[512])
 		close(ends[1]);
 		return r;
 	}
-	if (pid == 0) {
-		r = become_daemon(ends[1]);
-		if (r < 0)
-			_exit(-r);
-		*ret_ready_fd = READY_FD;
-		return 0;
-	}
+	if (pid == 0)
+		return in_child(ends[1], ret_ready_fd);
 	close(ends[1]);
 	hear_out(ends[0], reterr);
 	close(ends[0]);
