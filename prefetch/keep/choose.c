@@ -1,25 +1,18 @@
 /* From the dataset's sizes to what is kept of it. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "prefetch/keep/keep.h"
 
 #define BUCKETS 1024u                  /* of hashes */
 #define SPREAD_LEAST 1.1               /* of the cost of a byte, below which all are alike */
 
 struct bucket { uint64_t files, bytes, room; };
-struct list { uint64_t *at; size_t len, cap; };
 
 struct keep_census {
 	struct bucket classes[KEEP_CLASSES][BUCKETS], pinned[BUCKETS];
-	struct list pins, nevers;
+	struct buf pins, nevers;       /* hashes */
 };
-
-static unsigned class_of(uint64_t size)
-{
-	unsigned octave = 63 - (unsigned)__builtin_clzll(size | 2);
-
-	return octave * 2 + (unsigned)((size >> (octave - 1)) & 1);
-}
 
 /* --- Census ---------------------------------------------------------------------------------- */
 
@@ -37,38 +30,23 @@ void keep_census_free(struct keep_census *c)
 {
 	if (!c)
 		return;
-	free(c->pins.at);
-	free(c->nevers.at);
+	buf_free(&c->pins);
+	buf_free(&c->nevers);
 	free(c);
-}
-
-static int append(struct list *l, uint64_t hash)
-{
-	if (l->len == l->cap) {
-		size_t cap = l->cap ? l->cap * 2 : 64;
-		uint64_t *at = reallocarray(l->at, cap, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		l->at = at;
-		l->cap = cap;
-	}
-	l->at[l->len++] = hash;
-	return 0;
 }
 
 int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_t bytes,
 		    enum keep_wish wish)
 {
 	size_t at = hash / (UINT64_MAX / BUCKETS + 1);
-	struct bucket *b = wish == KEEP_PINNED ? &c->pinned[at] : &c->classes[class_of(size)][at];
+	struct bucket *b = wish == KEEP_PINNED ? &c->pinned[at] : &c->classes[keep_class(size)][at];
 
 	if (wish == KEEP_NEVER)
-		return append(&c->nevers, hash);
+		return buf_append(&c->nevers, &hash, sizeof(hash));
 	b->files++;
 	b->bytes += size;
 	b->room += bytes;
-	return wish == KEEP_PINNED ? append(&c->pins, hash) : 0;
+	return wish == KEEP_PINNED ? buf_append(&c->pins, &hash, sizeof(hash)) : 0;
 }
 
 bool keep_has_pins(const struct keep_census *c)
@@ -157,19 +135,17 @@ static int by_value(const void *a, const void *b)
 
 static int take_lists(const struct keep_census *c, struct keep_rule *r)
 {
-	size_t count = c->pins.len + c->nevers.len;
-
-	r->pinned = c->pins.len;
-	r->never = c->nevers.len;
-	if (count == 0)
+	r->pinned = c->pins.len / sizeof(*r->hashes);
+	r->never = c->nevers.len / sizeof(*r->hashes);
+	if (r->pinned + r->never == 0)
 		return 0;
-	r->hashes = malloc(count * sizeof(*r->hashes));
+	r->hashes = malloc(c->pins.len + c->nevers.len);
 	if (!r->hashes)
 		return -ENOMEM;
 	if (r->pinned)
-		memcpy(r->hashes, c->pins.at, r->pinned * sizeof(*r->hashes));
+		memcpy(r->hashes, c->pins.at, c->pins.len);
 	if (r->never)
-		memcpy(r->hashes + r->pinned, c->nevers.at, r->never * sizeof(*r->hashes));
+		memcpy(r->hashes + r->pinned, c->nevers.at, c->nevers.len);
 	qsort(r->hashes, r->pinned, sizeof(*r->hashes), by_value);
 	qsort(r->hashes + r->pinned, r->never, sizeof(*r->hashes), by_value);
 	return 0;
@@ -197,18 +173,6 @@ int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cos
 	return 0;
 }
 
-int keep_uniform(uint64_t share, struct keep_rule **ret)
-{
-	struct keep_rule *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return -ENOMEM;
-	for (unsigned i = 0; i < KEEP_CLASSES; i++)
-		r->share[i] = share;
-	*ret = r;
-	return 0;
-}
-
 void keep_rule_free(struct keep_rule *r)
 {
 	if (!r)
@@ -230,7 +194,7 @@ bool keep_wants(const struct keep_rule *r, uint64_t hash, uint64_t size)
 		return false;
 	if (r->pinned && bsearch(&hash, r->hashes, r->pinned, sizeof(hash), by_value))
 		return below(hash, r->pinned_share);
-	return below(hash, r->share[class_of(size)]);
+	return below(hash, r->share[keep_class(size)]);
 }
 
 /* --- What a rule is worth -------------------------------------------------------------------- */

@@ -16,8 +16,17 @@
 #pragma once
 #include "base/dl.h"
 
-#define KEEP_CLASSES 128u              /* of size: two an octave */
+#define KEEP_CLASSES 128u              /* of size */
 #define KEEP_ALL UINT64_MAX
+
+/* The class of a size: two an octave, so those of a class differ by half at most.  0 and 1 are in
+ * the classes of 2 and 3. */
+static inline unsigned keep_class(uint64_t size)
+{
+	unsigned octave = 63 - (unsigned)__builtin_clzll(size | 2);
+
+	return octave * 2 + (unsigned)((size >> (octave - 1)) & 1);
+}
 
 /* --- Cost ------------------------------------------------------------------------------------ */
 
@@ -61,8 +70,6 @@ struct keep_rule {                     /* immutable */
 /* Made for `room` bytes.  -ENOMEM */
 int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cost,
 		struct keep_rule **ret) DL_MUST_CHECK;
-/* This share (of UINT64_MAX) of whatever comes. */
-int keep_uniform(uint64_t share, struct keep_rule **ret) DL_MUST_CHECK;
 void keep_rule_free(struct keep_rule *r);      /* NULL is fine */
 bool keep_wants(const struct keep_rule *r, uint64_t hash, uint64_t size);
 /* Time that an epoch is shorter by what a rule keeps, in ns: to compare rules. */

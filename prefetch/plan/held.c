@@ -1,6 +1,7 @@
 /* The table of what is held, and the sums over it. */
 #include <string.h>
 
+#include "prefetch/keep/keep.h"
 #include "prefetch/plan/plan_internal.h"
 
 #define FAILURES_MAX 3                 /* then it is left to its reader, who gets the error */
@@ -91,12 +92,9 @@ bool held_counts(const struct held *h) { return h->state != HELD_WAIT; }
 
 unsigned held_class(const struct held *h)
 {
-	unsigned octave = 63 - (unsigned)__builtin_clzll(h->size | 2);
-	unsigned size = octave * 2 + (unsigned)((h->size >> (octave - 1)) & 1);
-
 	if (h->pinned)
 		return PLAN_PINNED;
-	return DL_MIN(size, PLAN_SIZES - 1u) + (h->local ? PLAN_SIZES : 0);
+	return DL_MIN(keep_class(h->size), PLAN_SIZES - 1u) + (h->local ? PLAN_SIZES : 0);
 }
 
 /* What h adds to the sums, in its state and role. */

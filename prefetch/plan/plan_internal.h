@@ -14,7 +14,7 @@
 #include <assert.h>
 #include "prefetch/plan/plan.h"
 
-#define PLAN_SIZES 64                  /* classes of size: two an octave */
+#define PLAN_SIZES 64                  /* classes of size, see keep_class() */
 #define PLAN_PINNED (2 * PLAN_SIZES)   /* after those on a local disk: what the user wants kept */
 #define PLAN_CLASSES (PLAN_PINNED + 1)
 #define PLAN_WORDS (TRACKER_SPREAD / 64 + 2)

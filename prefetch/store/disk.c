@@ -15,18 +15,6 @@ static void count(_Atomic uint64_t *what)
 
 /* --- What is kept -------------------------------------------------------------------------- */
 
-void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes)
-{
-	double all = (double)bytes + (double)files * (double)DISK_OVERHEAD;
-	double room = (double)(disk_room(d) - DL_MIN(disk_room(d), 2 * d->margin));
-	/* Room to spare: which samples are chosen is chance, and so is the sum of their sizes. */
-	double share = room * 0.97 / DL_MAX(all, 1.0);
-	struct keep_rule *rule;
-
-	if (keep_uniform(share >= 1 ? KEEP_ALL : (uint64_t)(share * 0x1p64), &rule) == 0)
-		disk_rule(d, source, rule);
-}
-
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 {
 	struct keep_rule *old;

@@ -78,8 +78,6 @@ void disk_close(struct disk *d);
  * the disk's from here on.  Until it is told, all samples are wanted and all records are of the
  * dataset. */
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule);
-/* The same with an even share of a dataset of this size, as large as fits. */
-void disk_dataset(struct disk *d, uint64_t source, uint64_t files, uint64_t bytes);
 /* Bytes that there are for samples, each with DISK_OVERHEAD; more than the size, if what is there
  * has shrunk. */
 uint64_t disk_room(struct disk *d);

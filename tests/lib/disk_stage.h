@@ -4,22 +4,15 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "prefetch/store/disk_writer.h"
 #include "tests/lib/tree.h"
 
 #define SOURCE UINT64_C(77)
 
-/* Spread as a hash is. */
-static inline uint64_t mixed(uint64_t n)
-{
-	n = (n ^ (n >> 31)) * UINT64_C(0x7fb5d329728ea185);
-	n = (n ^ (n >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
-	return n ^ (n >> 33);
-}
-
 static inline struct disk_key key_at(uint64_t source, uint64_t n)
 {
-	return (struct disk_key){ { source, mixed(n + 1) }, 0 };
+	return (struct disk_key){ { source, random_mix(n + 1) }, 0 };
 }
 
 static inline struct disk_identity version_of(uint64_t n, uint64_t version)
@@ -28,9 +21,27 @@ static inline struct disk_identity version_of(uint64_t n, uint64_t version)
 				       .mtime_ns = (int64_t)version, .ctime_ns = 5 };
 }
 
+/* The dataset is now the first `files` samples, of this length each, of which as many are wanted as
+ * fit; where nothing is known of the source, that is an even part. */
+static inline void want_part(struct disk *d, uint64_t source, uint64_t files, uint64_t len)
+{
+	dl_cleanup(keep_census_freep) struct keep_census *census = NULL;
+	struct keep_rule *rule;
+	int r = keep_census_new(&census);
+
+	for (uint64_t n = 0; r == 0 && n < files; n++)
+		r = keep_census_add(census, key_at(source, n).hash[1], len, len + DISK_OVERHEAD,
+				    KEEP_IF_ROOM);
+	assert(r == 0);
+	/* As chance goes there may be more of them than expected. */
+	r = keep_choose(census, disk_room(d) / 100 * 97, (struct keep_cost){ 0, 0 }, &rule);
+	assert(r == 0);
+	disk_rule(d, source, rule);
+}
+
 static inline void fill_bytes(uint8_t *at, size_t len, uint64_t n, uint64_t version)
 {
-	uint64_t x = mixed(n * 1000003 + version);
+	uint64_t x = random_mix(n * 1000003 + version);
 
 	for (size_t i = 0; i < len; i++)
 		at[i] = (uint8_t)(x >> (i % 8 * 8)) ^ (uint8_t)(i >> 3);

@@ -30,21 +30,20 @@ static struct disk *open_disk(void)
 
 static size_t length_of(uint64_t n)
 {
-	return mixed(n + 12345) % 20000;
+	return random_mix(n + 12345) % 20000;
 }
 
 /* --- Threads ------------------------------------------------------------------------------- */
 
 struct worker {
 	pthread_t thread;
-	uint64_t random;
+	struct random random;
 	unsigned got;
 };
 
-static uint64_t below(struct worker *w, uint64_t n)
+static uint32_t below(struct worker *w, uint32_t n)
 {
-	w->random = mixed(w->random + 1);
-	return w->random % n;
+	return random_below(&w->random, n);
 }
 
 static void step(struct worker *w)
@@ -54,7 +53,7 @@ static void step(struct worker *w)
 
 	switch (below(w, 16)) {
 	case 0:
-		disk_dataset(disk, SOURCE + (below(w, 20) == 0), SAMPLES, SAMPLES * 10000);
+		want_part(disk, SOURCE + (below(w, 20) == 0), SAMPLES, 10000);
 		break;
 	case 1:                        /* its bound is kept at rest: look_at_all() */
 		(void)disk_report(disk);
@@ -94,7 +93,7 @@ static void under_threads(void)
 
 	disk = open_disk();
 	for (unsigned i = 0; i < THREADS; i++) {
-		workers[i].random = i;
+		workers[i].random = (struct random){ i };
 		assert(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
 	}
 	for (unsigned i = 0; i < THREADS; i++) {
@@ -117,7 +116,7 @@ static void under_threads(void)
 /* Puts until it is killed; the pipe has a byte for each sample. */
 static void put_for_ever(int told, uint64_t random)
 {
-	struct worker w = { .random = random };
+	struct worker w = { .random = { random } };
 	struct disk *d = open_disk();
 
 	for (;;) {
@@ -133,7 +132,7 @@ static void put_for_ever(int told, uint64_t random)
 /* After how many samples, is chance; so is how far the writer is then. */
 static void kill_one(uint64_t round)
 {
-	uint64_t wait_for = mixed(round) % 300 + 1;
+	uint64_t wait_for = random_mix(round) % 300 + 1;
 	int told[2];
 	pid_t child;
 	char c;

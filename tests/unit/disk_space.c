@@ -94,7 +94,7 @@ Test(disk_space, of_the_same_dataset_nothing_is_evicted_of_another_all)
 	cr_expect_gt(kept * LEN, SMALL * 3 / 4);
 	for (uint64_t n = 0; n < kept; n++)
 		cr_expect(has(d, SOURCE, n, 1));
-	disk_dataset(d, SOURCE + 1, kept / 2, kept / 2 * LEN);
+	want_part(d, SOURCE + 1, kept / 2, LEN);
 	for (uint64_t n = 0; n < kept / 2; n++)
 		put(d, SOURCE + 1, n, 1, LEN);
 	writer_drain(d);
@@ -114,7 +114,7 @@ Test(disk_space, a_uniform_share_is_kept)
 
 	disk_close(d);
 	open_disk(2 * SMALL);
-	disk_dataset(d, SOURCE, FILES, (uint64_t)FILES * LEN);
+	want_part(d, SOURCE, FILES, LEN);
 	for (uint64_t n = 0; n < FILES; n++) {
 		put(d, SOURCE, n, 1, LEN);
 		if (n % 1000 == 0)

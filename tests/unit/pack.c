@@ -16,12 +16,12 @@ static uint8_t sound[MOST], noise[MOST];
 static void fill(void)
 {
 	for (size_t i = 0; i + 1 < MOST; i += 2) {
-		int level = (int)(i / 8 % 2000) + (int)(mixed(i) % 16);
+		int level = (int)(i / 8 % 2000) + (int)(random_mix(i) % 16);
 
 		memcpy(sound + i, &(int16_t){ (int16_t)level }, 2);
 	}
 	for (size_t i = 0; i < MOST; i++)
-		noise[i] = (uint8_t)mixed(i);
+		noise[i] = (uint8_t)random_mix(i);
 }
 
 Test(pack, comes_back_at_every_length_and_level)
@@ -141,15 +141,17 @@ Test(pack, two_thousand_flipped_bits_are_all_noticed)
 	put_sound(0, LEN);
 	put(d, SOURCE, 1, 1, 300);
 	writer_drain(d);
-	for (uint64_t n = 0; n < 2; n++)
-		cr_assert_eq(index_get(d->index, &(struct disk_key){ { SOURCE, mixed(n + 1) }, 0 },
-				       &found[n], &at[n]), 0);
+	for (uint64_t n = 0; n < 2; n++) {
+		struct disk_key key = key_at(SOURCE, n);
+
+		cr_assert_eq(index_get(d->index, &key, &found[n], &at[n]), 0);
+	}
 	cr_assert(found[0].stored < LEN && found[1].stored == 300);
 	fd = open(in_store("00000001.seg"), O_RDWR | O_CLOEXEC);
 	cr_assert(fd >= 0 && fstat(fd, &st) == 0);
 	cr_assert_eq(good_ones(found, at), 2);
 	for (uint64_t round = 0; round < ROUNDS; round++) {
-		uint64_t bit = mixed(round + 1) % ((uint64_t)st.st_size * 8);
+		uint64_t bit = random_mix(round + 1) % ((uint64_t)st.st_size * 8);
 
 		cr_assert_eq(pread(fd, &byte, 1, (off_t)(bit / 8)), 1);
 		byte ^= (uint8_t)(1u << bit % 8);
