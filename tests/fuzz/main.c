@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/random.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,12 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct buf corpus[CORPUS_MAX];
 static size_t corpus_count;
 
-static uint64_t random_state;
+static struct random state;
 
-static uint32_t random_below(uint32_t n)
+static uint32_t draw(uint32_t n)
 {
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)((random_state >> 33) % n);
+	return random_below(&state, n);
 }
 
 static void load(const char *folder, const char *name)
@@ -47,15 +47,15 @@ static size_t mutate(const struct buf *from, uint8_t *to)
 	size_t len = from->len;
 
 	memcpy(to, from->at, len);
-	for (uint32_t i = 1 + random_below(8); i > 0 && len > 0; i--) {
-		size_t at = random_below((uint32_t)len);
+	for (uint32_t i = 1 + draw(8); i > 0 && len > 0; i--) {
+		size_t at = draw((uint32_t)len);
 
-		switch (random_below(4)) {
+		switch (draw(4)) {
 		case 0:
-			to[at] ^= (uint8_t)(1u << random_below(8));
+			to[at] ^= (uint8_t)(1u << draw(8));
 			break;
 		case 1:
-			to[at] = (uint8_t)random_below(256);
+			to[at] = (uint8_t)draw(256);
 			break;
 		case 2:
 			len = at;
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	struct dirent *d;
 	DIR *dir;
 
-	random_state = seed_text ? strtoull(seed_text, NULL, 0) : 1;
+	state.state = seed_text ? strtoull(seed_text, NULL, 0) : 1;
 	dir = argc == 2 ? opendir(argv[1]) : NULL;
 	if (!dir) {
 		fprintf(stderr, "usage: %s CORPUS-FOLDER\n", argv[0]);
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < corpus_count; i++)
 		LLVMFuzzerTestOneInput(corpus[i].at, corpus[i].len);
 	for (uint32_t i = 0; i < runs; i++) {
-		size_t len = mutate(&corpus[random_below((uint32_t)corpus_count)], input);
+		size_t len = mutate(&corpus[draw((uint32_t)corpus_count)], input);
 
 		LLVMFuzzerTestOneInput(input, len);
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/random.h"
 
 struct drawing {
 	uint32_t width, height;
@@ -44,7 +45,7 @@ static inline void png_quiet(png_structp png, png_const_charp text)
 static uint8_t *drawing_pixels(const struct drawing *d, size_t row)
 {
 	uint8_t *at = malloc(row * d->height);
-	uint32_t state = 1;
+	struct random random = { 1 };
 
 	assert(at);
 	for (size_t i = 0; i < row * d->height; i++) {
@@ -52,8 +53,7 @@ static uint8_t *drawing_pixels(const struct drawing *d, size_t row)
 		uint32_t noise = 1 + (uint32_t)(2 * d->noise * y / d->height);
 		uint8_t smooth = d->noise ? (uint8_t)(x / 9 + y / 5) : (uint8_t)(x / 40 + y / 30);
 
-		state = state * 1664525 + 1013904223;
-		at[i] = (uint8_t)(smooth + (d->noise ? (state >> 20) % noise : 0));
+		at[i] = (uint8_t)(smooth + (d->noise ? random_below(&random, noise) : 0));
 	}
 	return at;
 }

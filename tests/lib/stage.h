@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/tracker.h"
 
@@ -38,14 +39,14 @@ struct stage {
 	struct tracker *tracker;
 	struct order_spec spec;
 	struct list list;
-	uint64_t random, now;
+	struct random random;
+	uint64_t now;
 	uint32_t opens, verdicts[3];
 };
 
-static inline uint32_t random_below(struct stage *s, uint32_t n)
+static inline uint32_t stage_draw(struct stage *s, uint32_t n)
 {
-	s->random = s->random * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return (uint32_t)((s->random >> 33) % n);
+	return random_below(&s->random, n);
 }
 
 static inline void stage_open(struct stage *s, const char *spec, uint32_t n,
@@ -54,7 +55,7 @@ static inline void stage_open(struct stage *s, const char *spec, uint32_t n,
 	struct list *list = &s->list;
 	char error[160];
 
-	*s = (struct stage){ .list = { 1, FIRST_ID, n }, .random = 1, .now = SECOND };
+	*s = (struct stage){ .list = { 1, FIRST_ID, n }, .random = { 1 }, .now = SECOND };
 	cr_assert_eq(order_parse(spec, &s->spec, error), 0, "%s", error);
 	cr_assert_eq(tracker_new(&s->tracker), 0);
 	cr_assert_eq(tracker_order(s->tracker, &s->spec, &list, 1, listed), 0);
@@ -145,7 +146,7 @@ static inline bool loader_step(struct loader *l, struct stage *s, uint32_t *ret_
 		with_work += has_work(l, worker);
 	if (with_work == 0)
 		return false;
-	chosen = random_below(s, with_work);
+	chosen = stage_draw(s, with_work);
 	for (worker = 0; !has_work(l, worker) || chosen-- > 0; worker++)
 		;
 	*ret_position = l->done[worker] % l->batch + l->from +

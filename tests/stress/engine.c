@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mailbox.h"
+#include "base/random.h"
 #include "prefetch/engine.h"
 #include "tests/lib/tree.h"
 
@@ -149,17 +150,16 @@ static void read_file(struct reader *r, sample_id id, uint64_t size, uint32_t pi
 
 static void *reader_main(void *arg)
 {
-	uint32_t pid = 100 + (uint32_t)(uintptr_t)arg, random = pid;
+	uint32_t pid = 100 + (uint32_t)(uintptr_t)arg;
+	struct random random = { pid };
 	struct reader r = { .waiter.wake = on_wake };
 
 	pthread_mutex_init(&r.mutex, NULL);
 	pthread_cond_init(&r.woken, NULL);
 	for (int i = 0; i < ROUNDS * FILES; i++) {
-		sample_id id;
+		sample_id id = random_below(&random, manifest_entries(manifest));
 		uint64_t size;
 
-		random = random * 1664525 + 1013904223;
-		id = (random >> 8) % manifest_entries(manifest);
 		if (manifest_sample(manifest, id, &size))
 			read_file(&r, id, size, pid);
 	}

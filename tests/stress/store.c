@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/random.h"
 #include "prefetch/store/store.h"
 
 #define THREADS 6
@@ -28,7 +29,7 @@ struct sleeper {                       /* for one call of store_begin() */
 
 struct worker {
 	pthread_t thread;
-	uint32_t random;
+	struct random random;
 	struct sleeper sleepers[STEPS];
 	struct entry *fills[HELD], *pins[HELD];
 	unsigned joined, given_up, dropped;
@@ -36,8 +37,7 @@ struct worker {
 
 static uint32_t below(struct worker *w, uint32_t n)
 {
-	w->random = w->random * 1664525 + 1013904223;
-	return (uint32_t)((uint64_t)w->random * n >> 32);
+	return random_below(&w->random, n);
 }
 
 /* --- Bytes that say where they belong ----------------------------------------------------- */
@@ -223,7 +223,7 @@ int main(void)
 
 	assert(store_new(&store) == 0);
 	for (unsigned i = 0; i < THREADS; i++) {
-		workers[i].random = i + 1;
+		workers[i].random = (struct random){ i };
 		assert(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
 	}
 	for (unsigned i = 0; i < THREADS; i++)

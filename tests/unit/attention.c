@@ -8,7 +8,7 @@
 static void read_garbage(struct stage *s, uint32_t pid, uint32_t opens)
 {
 	for (uint32_t i = 0; i < opens; i++)
-		stage_see(s, FIRST_ID + random_below(s, N), pid);
+		stage_see(s, FIRST_ID + stage_draw(s, N), pid);
 	cr_assert_null(tracker_main(s->tracker));
 }
 
@@ -63,7 +63,7 @@ Test(attention, nearly_all_that_nothing_explains_is_passed_over)
 	stage_open(&s, "torch:seed=7", N, NULL);
 	read_garbage(&s, 10, GARBAGE);
 	for (uint32_t i = 0; i < 50000; i++) {
-		struct seen seen = { .id = FIRST_ID + random_below(&s, N), .pid = 10,
+		struct seen seen = { .id = FIRST_ID + stage_draw(&s, N), .pid = 10,
 				     .time = s.now += 1000 };
 
 		looked += is_looked_at(s.tracker, &seen);

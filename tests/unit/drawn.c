@@ -23,7 +23,7 @@ static void read_as_ranks(struct stage *s, uint64_t epoch, unsigned world)
 	uint32_t next[8] = { 0 }, left = N;
 
 	while (left > 0) {
-		unsigned rank = random_below(s, world);
+		unsigned rank = stage_draw(s, world);
 		uint32_t at = next[rank] * world + rank;
 
 		if (at >= N)
@@ -93,7 +93,7 @@ Test(drawn, keeps_epochs_apart_that_readers_go_through_without_a_pause)
 	stage_open(&s, "drawn:piece=20,reservoir=200", N, NULL);
 	q[0] = sequence_ref(main_of(&s)->sequence);
 	for (uint32_t left = 4 * N; left > 0;) {
-		uint32_t rank = random_below(&s, 4), at = next[rank] * 4 + rank, epoch = at / N;
+		uint32_t rank = stage_draw(&s, 4), at = next[rank] * 4 + rank, epoch = at / N;
 		const struct course *courses;
 
 		if (next[rank] == N || next[rank] > (4 * N - left) / 4 + 40)
@@ -202,7 +202,7 @@ Test(drawn, is_not_refuted_by_other_readers)
 
 	stage_open(&s, "drawn:piece=20,reservoir=200", N, NULL);
 	for (uint32_t i = 0; i < 500; i++)
-		stage_see(&s, FIRST_ID + random_below(&s, N), 1);
+		stage_see(&s, FIRST_ID + stage_draw(&s, N), 1);
 	cr_assert_eq(main_of(&s)->epoch, 0);
 	cr_assert_eq(main_of(&s)->reach, 0);
 	stage_close(&s);

@@ -296,7 +296,7 @@ Test(found, expects_nothing_of_opens_at_random)
 
 	stage_open(&s, "auto", N, NULL);
 	for (unsigned i = 0; i < 5 * N; i++)   /* a sampler with replacement */
-		stage_see(&s, FIRST_ID + random_below(&s, N), 50);
+		stage_see(&s, FIRST_ID + stage_draw(&s, N), 50);
 	for (uint32_t e = 0; e < 5; e++) {     /* and one that draws each epoch anew */
 		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 1 + e, 0);
 		struct loader l = loader_of(q, 50);

@@ -330,7 +330,7 @@ Test(plan_world, holds_whatever_happens, .init = setup)
 	for (unsigned world = 0; world < 12; world++) {
 		struct chaos *c = calloc(1, sizeof(*c));
 
-		rng_state = world;
+		random_state = (struct random){ world };
 		for (unsigned i = 0; i < MAX; i++)
 			sizes[i] = rnd(20) ? rnd(5 * SIZE) : rnd(80 * SIZE);
 		c->p = plan_of(100 * SIZE, world % 3 ? 0 : 30, 8, 1200);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "prefetch/manifest/list.h"
 #include "prefetch/plan/plan.h"
 
@@ -28,17 +29,16 @@ static inline bool size_of(const void *context, sample_id id, uint64_t *ret)
 	return true;
 }
 
-static uint64_t rng_state;
+static struct random random_state;
 
 static inline uint32_t rnd(uint32_t n)
 {
-	rng_state = rng_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(rng_state >> 33) % n;
+	return random_below(&random_state, n);
 }
 
 static inline void setup(void)
 {
-	rng_state = 7;
+	random_state = (struct random){ 7 };
 	for (unsigned i = 0; i < MAX; i++)
 		sizes[i] = SIZE;
 }
@@ -57,12 +57,7 @@ static inline struct sequence *shuffled(uint32_t n)
 {
 	struct sequence *s = in_order(n);
 
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t j = rnd(i), t = s->at[j];
-
-		s->at[j] = s->at[i - 1];
-		s->at[i - 1] = t;
-	}
+	random_shuffle(&random_state, s->at, n);
 	return s;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/random.h"
 #include "prefetch/recode/recode.h"
 #include "tests/lib/picture.h"
 
@@ -256,26 +257,19 @@ Test(recode_faults, bad_files_in_eight_threads)
 	buf_free(&b);
 }
 
-static uint32_t state = 1;
-
-static uint32_t draw(uint32_t below)
-{
-	state = state * 1664525u + 1013904223u;
-	return (uint32_t)((uint64_t)state * below >> 32);
-}
-
 Test(recode_faults, flipped_bytes)
 {
 	struct picture p = { .width = 60, .height = 50, .quality = 95, .h = 2, .v = 2 };
+	struct random random = { 1 };
 
 	for (unsigned i = 0; i < 2; i++) {
 		p.progressive = i;
 		dl_cleanup(buf_free) struct buf b = picture_make(p);
 		for (unsigned j = 0; j < 2000; j++) {
-			size_t at = draw((uint32_t)b.len);
+			size_t at = random_below(&random, (uint32_t)b.len);
 			uint8_t was = b.at[at];
 
-			b.at[at] = (uint8_t)draw(256);
+			b.at[at] = (uint8_t)random_below(&random, 256);
 			try_it(&b);
 			b.at[at] = was;
 		}

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "prefetch/recode/kernel.h"
 #include "prefetch/recode/luma.h"
 
@@ -9,12 +10,11 @@
 #define STRIDE (8 * COLUMNS)
 #define WIDTH (STRIDE - 3)
 
-static uint32_t state = 1;
+static struct random state = { 1 };
 
 static int draw(int below)
 {
-	state = state * 1664525u + 1013904223u;
-	return (int)((uint64_t)state * (uint32_t)below >> 32);
+	return (int)random_below(&state, (uint32_t)below);
 }
 
 struct output {

@@ -277,7 +277,7 @@ Test(tracker, garbage_is_never_believed)
 
 		stage_open(&s, specs[i], 3000, NULL);
 		for (int k = 0; k < 20000; k++)
-			stage_see(&s, FIRST_ID + random_below(&s, 3000), 50);
+			stage_see(&s, FIRST_ID + stage_draw(&s, 3000), 50);
 		cr_assert_eq(tracker_state(s.tracker), TRACKER_SEARCHING, "%s", specs[i]);
 		stage_close(&s);
 	}
@@ -345,11 +345,11 @@ Test(tracker, a_list_with_samples_that_repeat)
 	struct list_epochs listed = { calloc(2, sizeof(struct sequence *)), 2 };
 	dl_cleanup(sequence_unrefp) struct sequence *first = sequence_new(500, 500);
 	dl_cleanup(sequence_unrefp) struct sequence *second = sequence_new(500, 500);
-	struct stage s = { .random = 5 };
+	struct stage s = { .random = { 5 } };
 
 	for (uint32_t i = 0; i < 500; i++) {
-		first->at[i] = random_below(&s, 500);
-		second->at[i] = random_below(&s, 500);
+		first->at[i] = stage_draw(&s, 500);
+		second->at[i] = stage_draw(&s, 500);
 	}
 	listed.at[0] = sequence_ref(first);
 	listed.at[1] = sequence_ref(second);
