@@ -62,6 +62,27 @@ static int set_pair(struct config *c, const char *key, const char *value,
 	return config_set(c, key, value, reterr);
 }
 
+/* Words that follow a comma in an order's spec (prefetch/order/order.h). */
+static bool is_of_order(const char *word)
+{
+	static const char *const words[] = {
+		"seed", "epoch", "epochs", "world", "ranks", "drop_last", "root", "piece",
+		"reservoir",
+	};
+
+	for (size_t i = 0; i < DL_COUNT(words); i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static int refuse_order(const char *word, const char *value, struct config_error *reterr)
+{
+	return param_refuse(reterr, "\"%s\" belongs to order: write its comma as \\, and quote it: "
+			    "-o 'order=...\\,%s%s%.60s'", word, word, value ? "=" : "",
+			    value ? value : "");
+}
+
 static int refuse_word(const char *word, struct config_error *reterr)
 {
 	const struct param *p = param_find(word);
@@ -85,11 +106,15 @@ static int set_word(struct config *c, char *word, struct config_error *reterr)
 
 	if (!*word || is_not_for_us(word) || set_flag(c, word))
 		return 0;
+	if (!equals && is_of_order(word))
+		return refuse_order(word, NULL, reterr);
 	if (!equals)
 		return refuse_word(word, reterr);
 	*equals = '\0';
+	if (is_of_order(word))
+		return refuse_order(word, equals + 1, reterr);
 	r = set_pair(c, word, equals + 1, reterr);
-	/* "torch-distributed:seed=1,world=2": the comma was meant to belong to the value. */
+	/* "keep=a,b=c": the comma was meant to belong to the value. */
 	len = strlen(reterr->text);
 	if (r == -EINVAL && !param_find(word) && !strstr(reterr->text, "did you mean") &&
 	    strcmp(word, "fsname") != 0 && strcmp(word, "subtype") != 0)

@@ -166,6 +166,10 @@ void mount_warn(const struct config *c)
 		cli_fail(CLI_OK, "warning: memory is more than the %llu MiB that there are here; "
 			 "without that setting dlfs takes half of what is free",
 			 (unsigned long long)(there / MiB));
+	if (*c->recode_match && c->quality_ratio == 1 && !c->max_short_side &&
+	    !c->max_long_side && c->png == PNG_OFF)
+		cli_fail(CLI_OK, "note: recode_match alone changes no file; say what to do with "
+			 "them by quality_ratio, max_short_side, max_long_side or png");
 	if (is_empty(c->source))
 		cli_fail(CLI_OK, "note: the source %s holds no files", c->source);
 }

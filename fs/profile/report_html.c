@@ -73,8 +73,10 @@ static int put_base64(struct buf *b, struct bytes data)
 static int put_times(const struct report *r, bool first, struct buf *b)
 {
 	struct svg_bar bars[PROFILE_WAYS] = { 0 };
+	unsigned ways = r->profile->decoded ? r->profile->way_count : 1;
 
-	for (unsigned i = 0; i < r->profile->way_count; i++) {
+	/* Of no image at any ratio the same. */
+	for (unsigned i = 0; i < ways; i++) {
 		struct prediction p = report_predict(r, i, first, 1, 1);
 
 		snprintf(bars[i].label, sizeof(bars[i].label), "ratio %.3g",
@@ -83,7 +85,7 @@ static int put_times(const struct report *r, bool first, struct buf *b)
 		bars[i].parts[1] = p.prepare_stall;
 		bars[i].parts[2] = p.fetch_stall;
 	}
-	return svg_bars(b, bars, r->profile->way_count, "s");
+	return svg_bars(b, bars, ways, "s");
 }
 
 static int by_value(const void *a, const void *b)
@@ -140,8 +142,9 @@ static int put_charts(const struct report *r, struct buf *b)
 		e = buf_printf(b, "<h3>First epoch</h3>\n");
 	if (e == 0)
 		e = put_times(r, true, b);
-	if (e == 0)
-		e = buf_printf(b, "<h2>Bytes of each file, of the source's</h2>\n"
+	if (e < 0 || !r->profile->decoded)
+		return e;
+	e = buf_printf(b, "<h2>Bytes of each file, of the source's</h2>\n"
 			       "<p>Least, quarters, median and most of the sample.</p>\n");
 	if (e == 0)
 		e = put_boxes(r->profile, percent_of, 0, 100, "%", b);
@@ -201,7 +204,7 @@ int report_html(const struct report *r, struct buf *ret)
 		e = buf_printf(ret, "<h1>dlfs profile</h1>\n");
 	if (e == 0)
 		e = put_charts(r, ret);
-	if (e == 0)
+	if (e == 0 && r->profile->decoded)
 		e = put_crops(r->profile, ret);
 	if (e == 0)
 		e = buf_printf(ret, "<h2>All figures</h2>\n<pre>");

@@ -92,22 +92,44 @@ static int put_prediction(const struct report *r, const char *what, unsigned way
 {
 	struct prediction first = report_predict(r, way, true, faster, larger);
 	struct prediction later = report_predict(r, way, false, faster, larger);
-	double files = (double)r->profile->files;
+	int e = buf_printf(b, "%-24s %10.4g %10.4g ", what, first.epoch, later.epoch);
 
-	return buf_printf(b, "%-24s %10.4g %10.4g %10.0f %7.1f%% %9.1f%% %9.1f%%  %s\n", what,
-			  first.epoch, later.epoch, files / later.epoch, 100 * later.hits,
-			  100 * later.prepare_stall / later.epoch,
-			  100 * later.fetch_stall / later.epoch,
-			  predict_bound_name(later.bound));
+	/* All of it is in the cache, and nothing is known of what is done with it. */
+	if (e == 0 && later.epoch == 0)
+		return buf_printf(b, "%10s %7.1f%% %10s %10s  -\n", "-", 100 * later.hits, "-",
+				  "-");
+	return e < 0 ? e : buf_printf(b, "%10.0f %7.1f%% %9.1f%% %9.1f%%  %s\n",
+				      (double)r->profile->files / later.epoch, 100 * later.hits,
+				      100 * later.prepare_stall / later.epoch,
+				      100 * later.fetch_stall / later.epoch,
+				      predict_bound_name(later.bound));
 }
 
-static int put_predictions(const struct report *r, struct buf *b)
+/* Without images all ratios are alike, and more cores bring nothing unless the loader needs
+ * them. */
+static int put_cases(const struct report *r, struct buf *b)
 {
 	static const struct { const char *what; double faster, larger; } others[] = {
 		{ "twice cores and workers", 2, 1 }, { "4 x cores and workers", 4, 1 },
 		{ "twice the cache", 1, 2 }, { "four times the cache", 1, 4 },
 	};
-	char cache[32], what[48];
+	bool images = r->profile->decoded > 0;
+	char what[48] = "as it is";
+	int e = 0;
+
+	for (unsigned i = 0; e == 0 && i < (images ? r->profile->way_count : 1); i++) {
+		if (images)
+			snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
+		e = put_prediction(r, what, i, 1, 1, b);
+	}
+	for (size_t i = images || r->prepare > 0 ? 0 : 2; e == 0 && i < DL_COUNT(others); i++)
+		e = put_prediction(r, others[i].what, 0, others[i].faster, others[i].larger, b);
+	return e;
+}
+
+static int put_predictions(const struct report *r, struct buf *b)
+{
+	char cache[32];
 	int e = buf_printf(b, "Predicted, with %.0f workers, a cache of %s, ", r->workers,
 			   units_human_size((uint64_t)r->cache, cache));
 
@@ -118,12 +140,11 @@ static int put_predictions(const struct report *r, struct buf *b)
 	if (e == 0)
 		e = buf_printf(b, "%-24s %10s %10s %10s %8s %10s %10s  %s\n", "", "epoch 0, s",
 			       "later, s", "files/s", "hits", "CPU stall", "I/O stall", "bound by");
-	for (unsigned i = 0; e == 0 && i < r->profile->way_count; i++) {
-		snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
-		e = put_prediction(r, what, i, 1, 1, b);
-	}
-	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++)
-		e = put_prediction(r, others[i].what, 0, others[i].faster, others[i].larger, b);
+	if (e == 0)
+		e = put_cases(r, b);
+	if (e == 0 && !r->profile->decoded && r->prepare == 0 && r->step_rate == 0)
+		e = buf_printf(b, "\nWhat your program does with a file is not in this: say it "
+			       "with --prepare and --step-rate\n");
 	return e;
 }
 
@@ -133,7 +154,10 @@ int report_text(const struct report *r, struct buf *ret)
 
 	if (e == 0)
 		e = put_speeds(r->profile, ret);
-	if (e == 0)
+	if (e == 0 && r->profile->decoded)
 		e = put_quality(r->profile, ret);
+	else if (e == 0)
+		e = buf_printf(ret, "No images that can be decoded: only the source was "
+			       "measured\n\n");
 	return e < 0 ? e : put_predictions(r, ret);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edits.h"
 #include "prefetch/order/order.h"
 
 static int refuse(char reterr[160], const char *format, ...) DL_PRINTF(2, 3);
@@ -173,6 +174,24 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 	return 0;
 }
 
+/* The nearest word, or all of them. */
+static int refuse_word(const char *given, unsigned allowed, char reterr[160])
+{
+	char all[80] = "";
+	size_t len = 0;
+
+	for (size_t i = 0; i < DL_COUNT(words); i++) {
+		if (!(words[i].bit & allowed))
+			continue;
+		if (edits(words[i].name, given) <= 1)
+			return refuse(reterr, "\"%.40s\" is not a word of this order; did you mean "
+				      "%s?", given, words[i].name);
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "",
+					words[i].name);
+	}
+	return refuse(reterr, "\"%.40s\" is not a word of this order; it takes %s", given, all);
+}
+
 static int read_words(struct order_spec *s, char *text, unsigned allowed, unsigned needed,
 		      char reterr[160])
 {
@@ -190,7 +209,7 @@ static int read_words(struct order_spec *s, char *text, unsigned allowed, unsign
 			if (strcmp(words[i].name, part) == 0 && (words[i].bit & allowed))
 				w = &words[i];
 		if (!w)
-			return refuse(reterr, "\"%.40s\" is not a word of this order", part);
+			return refuse_word(part, allowed, reterr);
 		if (w->value != (value != NULL) || (value && !*value))
 			return refuse(reterr, w->value ? "%s needs a value" : "%s has no value",
 				      w->name);

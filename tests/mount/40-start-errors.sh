@@ -35,6 +35,10 @@ refuses 'did you mean memory' src mnt -o memoory=8MiB
 refuses 'no option "nonsense"' src mnt -o nonsense
 refuses 'memory is' src mnt -o memory=1
 refuses 'nothing.yaml' src mnt --config nothing.yaml
+refuses "\"world\" belongs to order: .* -o 'order=.*,world=4'" src mnt -o order=torch-distributed:seed=0,world=4
+refuses "\"drop_last\" belongs to order: .*,drop_last'" src mnt -o order=torch-distributed:seed=0,drop_last
+refuses 'order: "sed" is not a word of this order; did you mean seed?' src mnt -o order=torch:sed=7
+refuses 'order: "foo" is not a word of this order; it takes seed, epoch, epochs, root' src mnt -o order=torch:foo=7
 refuses 'comma inside a value' src mnt -o 'keep=a,*b*'
 refuses 'did you mean store.path' src mnt -o store=/tmp/x
 refuses 'from 0 to 65535' src mnt -o max_short_side=-1

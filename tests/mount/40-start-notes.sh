@@ -18,6 +18,12 @@ umount_dlfs mnt
 notes 'memory is more than the [0-9]* MiB' src memory=1TiB
 umount_dlfs mnt
 
+notes 'recode_match alone changes no file' src recode_match=file
+umount_dlfs mnt
+mount_dlfs src mnt recode_match=file,png=fast 2> err
+[ ! -s err ] || fail "a setting that says what to do: $(cat err)"
+umount_dlfs mnt
+
 # A folder that nobody can make.
 notes 'store /proc/x cannot be used, nothing is kept there: No such file' src store.path=/proc/x
 "$DLFS" stats mnt | grep -q '^store      not in use: No such file' || fail "$("$DLFS" stats mnt)"

@@ -24,6 +24,20 @@ tail -c 8 "$work/r.html" | grep -q '</html>' || fail "the report is cut"
 grep -q 'data:image/png;base64,iVBOR' "$work/r.html" || fail "no crop in the report"
 [ ! -e "$work/r.html.part" ] || fail "a part is left"
 
+# Without images only the source counts, and no figure is made of nothing.
+mkdir "$work/text"
+for i in 1 2 3; do echo "$i" > "$work/text/$i.txt"; done
+for step in '' '--step-rate 100'; do
+	# shellcheck disable=SC2086
+	"$DLFS" profile "$work/text" $step --report "$work/t.html" > "$work/out" 2> "$work/err" ||
+		fail "profile of texts ended with $?: $(cat "$work/err")"
+	grep -q '^No images that can be decoded: only the source was' "$work/out" ||
+		fail "no images: $(cat "$work/out")"
+	! grep -Eq 'inf|nan' "$work/out" "$work/t.html" || fail "a figure of nothing: $(cat "$work/out")"
+	steps=$(grep -c 'training step$' "$work/out" || true)
+	[ "$steps" = "$([ -z "$step" ] && echo 0 || echo 3)" ] || fail "bound by a step '$step': $(cat "$work/out")"
+done
+
 # On a terminal there is progress.
 script -qec "'$DLFS' profile '$work/src' --sample 8" "$work/typed" > /dev/null || fail "profile failed on a terminal"
 grep -q 'source, 64 at once' "$work/typed" || fail "no progress on a terminal"

@@ -239,7 +239,9 @@ ParameterizedTestParameters(config, refuses_options_with_a_reason)
 		{ "remount", 0, 0, "unmount, then mount again" },
 		{ "xyzzyq", 0, 0, "no option \"xyzzyq\"" },
 		{ "fsname=", 0, 0, "fsname= needs a name" },
-		{ "order=torch-distributed:seed=1,world=2", 0, 0, "is written \\," },
+		{ "order=torch-distributed:seed=1,world=2", 0, 0, "-o 'order=...\\,world=2'" },
+		{ "order=auto,drop_last", 0, 0, "\"drop_last\" belongs to order" },
+		{ "keep=a,b=c", 0, 0, "is written \\," },
 		{ "=1", 0, 0, "no setting" },
 	};
 	return cr_make_param_array(struct refusal, cases, DL_COUNT(cases));
