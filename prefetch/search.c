@@ -1,11 +1,8 @@
-#include "prefetch/search.h"
+#include "prefetch/search_internal.h"
 
 #include <string.h>
 
-#include "prefetch/order/chain.h"
-#include "prefetch/order/mt19937.h"
 #include "prefetch/order/score.h"
-#include "prefetch/order/sparse.h"
 #include "prefetch/spare.h"
 
 #define FEWEST 64                      /* of smaller datasets there is no evidence enough */
@@ -15,27 +12,25 @@
 #define HEAD 1024u
 #define HEAD_OF_WORLD 4096u
 #define GOES_ON 8u                      /* positions from one open of a process to its next */
-#define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
-#define MIXED_HEAD 256u
 #define MIXED_STARTS 16                /* the order's first is one of so many opens ... */
 #define MIXED_STARTS_LATE 4            /* ... with a generator that was passed along */
 
-#define SMALL_SEEDS (1u << 20)
-#define SMALL_PIECE (1u << 12)
-#define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
-#define POPULAR_WORDS 64                /* some epochs of a script that draws little else */
-#define POPULAR_PIECE 32u
-#define POPULAR_PIECES (CHAIN_POPULAR_MAX / POPULAR_PIECE)
-#define LIKELY_PIECES (1 + POPULAR_PIECES + SMALL_PIECES)
 #define PIECE (UINT64_C(1) << 20)
 #define PIECES ((uint32_t)(SEEDS_ALL / PIECE))
 
 /* --- How well a seed explains the opens ------------------------------------------------ */
 
-static float explains(const struct evidence *e, const struct found *f, uint32_t step)
+static struct epoch permutation_of(const struct found *f)
+{
+	return (struct epoch){
+		.rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip, .shuffle = f->shuffle,
+	};
+}
+
+float search_explains(const struct evidence *e, const struct found *f, uint32_t step)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	struct epoch rule = permutation_of(f);
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	struct scale scale = { list_count(f->list), step };
@@ -72,8 +67,7 @@ static void keep(struct search *s, struct maybe m)
 		*worst = m;
 }
 
-/* One of these worlds, if it explains the opens; of several the one that does so best. */
-static void consider(struct search *s, struct found f, uint32_t from, uint32_t to)
+void search_consider(struct search *s, struct found f, uint32_t from, uint32_t to)
 {
 	struct maybe m = { f, from, to, 0.0f };
 	struct evidence evidence;
@@ -82,7 +76,7 @@ static void consider(struct search *s, struct found f, uint32_t from, uint32_t t
 	if (!s->latest(s->context, &evidence))
 		return;
 	for (uint32_t world = from; world <= to && !s->stop; world++) {
-		float bits = explains(&evidence, &f, world);
+		float bits = search_explains(&evidence, &f, world);
 
 		if (bits <= most)
 			continue;
@@ -110,11 +104,11 @@ bool search_again(struct search *s)
 		s->maybe_count = 0;
 	}
 	for (size_t i = 0; i < count; i++)
-		consider(s, maybes[i].found, maybes[i].from, maybes[i].to);
+		search_consider(s, maybes[i].found, maybes[i].from, maybes[i].to);
 	return count > 0;
 }
 
-static struct found plain(const struct search *s, size_t list, uint32_t seed, uint32_t skip)
+struct found search_plain(const struct search *s, size_t list, uint32_t seed, uint32_t skip)
 {
 	return (struct found){ .list = s->lists[list], .seed = seed, .skip = skip };
 }
@@ -122,7 +116,7 @@ static struct found plain(const struct search *s, size_t list, uint32_t seed, ui
 void search_ranks(const struct evidence *e, struct found *f)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	struct epoch rule = permutation_of(f);
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	uint32_t opens[SEEDS_WORLD_MAX] = { 0 }, sum = 0;
@@ -178,7 +172,7 @@ static bool reads(const struct found *f, const struct positions *positions,
 void search_acquit(const struct found *f, struct evidence *e)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = { .rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip };
+	struct epoch rule = permutation_of(f);
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	uint64_t turn = e->turn;
@@ -315,143 +309,11 @@ void search_fini(struct search *s)
 
 /* --- The work -------------------------------------------------------------------------- */
 
-static void try_constants(struct search *s)
-{
-	for (size_t l = 0; l < s->list_count; l++)
-		for (size_t i = 0; i < ORDER_CONSTANTS && s->parts[l].first_count; i++)
-			for (uint32_t skip = 0; skip <= 2; skip += 2)
-				consider(s, plain(s, l, order_constants[i], skip), 1, 1);
-}
-
-/* A generator that was passed along is known by where it began. */
-static void try_lessons(struct search *s, size_t list)
-{
-	const struct lesson *last = &s->lessons.at[DL_MAX(s->lessons.count, (size_t)1) - 1];
-
-	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
-		const struct lesson *e = &s->lessons.at[i];
-		uint32_t world = DL_MAX(e->world, 1u);
-
-		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
-			continue;      /* what is read now, or was just read */
-		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
-			consider(s, plain(s, list, e->seed, (uint32_t)e->skip), world, world);
-	}
-}
-
-static bool head_of(uint32_t seed, uint32_t n, uint32_t length, uint32_t *ret)
-{
-	struct mt19937 g;
-
-	mt19937_seed(&g, seed);
-	return sparse_randperm(&g, n, length, ret) == 0;
-}
-
-static bool begins_a_run(const struct search_part *part, uint32_t index)
-{
-	for (size_t i = 0; i < part->run_count; i++)
-		if (part->runs[i].at[0] == index)
-			return true;
-	return false;
-}
-
-/* A rank's first is one of as many entries as there are ranks: with most seeds no more than those
- * need be known. */
-static void try_runs(struct search *s, uint32_t seed, size_t list)
-{
-	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
-	uint32_t head[SMALL_HEAD], near = 0;
-
-	if (!head_of(seed, n, SEEDS_WORLD_MAX, head))
-		return;
-	while (near < SEEDS_WORLD_MAX && !begins_a_run(&s->parts[list], head[near]))
-		near++;
-	if (near == SEEDS_WORLD_MAX || !head_of(seed, n, length, head))
-		return;
-	for (size_t i = 0; i < s->parts[list].run_count; i++) {
-		const struct run *r = &s->parts[list].runs[i];
-		uint32_t distance = r->count < 3 ? 0 : seeds_distance(head, length, r->at);
-
-		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
-			consider(s, plain(s, list, seed, 0), distance, distance);
-	}
-}
-
-static bool was_opened(const struct search_part *part, uint32_t index)
-{
-	uint32_t bit = index % SEARCH_FILTER;
-
-	if (!(part->filter[bit / 64] >> (bit % 64) & 1))
-		return false;
-	for (size_t i = 0; i < part->first_count; i++)
-		if (part->first[i] == index)
-			return true;
-	return false;
-}
-
-/* Scripts that seed torch with a number that everybody likes, and draw little before their loader
- * does: its seed is one of the first words of that generator. */
-static void try_words(struct search *s, uint32_t popular, size_t list)
-{
-	const struct search_part *part = &s->parts[list];
-	uint32_t n = list_count(s->lists[list]), first;
-	struct mt19937 g;
-
-	mt19937_seed(&g, popular);
-	for (unsigned i = 0; i < POPULAR_WORDS && !s->stop; i++) {
-		uint32_t seed = mt19937_word(&g);
-
-		if (head_of(seed, n, 1, &first) && was_opened(part, first))
-			consider(s, plain(s, list, seed, 0), 1, 1);
-	}
-}
-
-static void popular_piece(struct search *s, uint32_t piece)
-{
-	uint32_t seeds[CHAIN_POPULAR_MAX];
-	size_t count = chain_popular(seeds), end = (piece + 1) * (size_t)POPULAR_PIECE;
-
-	for (size_t i = end - POPULAR_PIECE; i < DL_MIN(end, count); i++)
-		for (size_t l = 0; l < s->list_count; l++)
-			if (s->parts[l].first_count > 0)
-				try_words(s, seeds[i], l);
-}
-
-/* Most of what was opened lies at the head of the permutation; then which world explains it? */
-static void try_mixed(struct search *s, uint32_t seed, size_t list)
-{
-	const struct search_part *part = &s->parts[list];
-	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
-	uint32_t head[MIXED_HEAD];
-	size_t opened = 0;
-	struct mt19937 g;
-
-	mt19937_seed(&g, seed);
-	if (sparse_randperm(&g, n, length, head) < 0)
-		return;
-	for (uint32_t i = 0; i < length; i++)
-		opened += was_opened(part, head[i]);
-	if (opened * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
-		return;
-	consider(s, plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
-}
-
-static void small_piece(struct search *s, uint32_t piece)
-{
-	for (uint32_t i = 0; i < SMALL_PIECE; i++)
-		for (size_t l = 0; l < s->list_count && !s->stop; l++) {
-			if (s->parts[l].run_count > 0)
-				try_runs(s, piece * SMALL_PIECE + i, l);
-			else if (s->parts[l].first_count > 0)
-				try_mixed(s, piece * SMALL_PIECE + i, l);
-		}
-}
-
 static void hit(void *context, uint32_t seed, size_t start)
 {
 	struct search *s = context;
 
-	consider(s, plain(s, s->list_of[start], seed, s->starts[start].skip), 1,
+	search_consider(s, search_plain(s, s->list_of[start], seed, s->starts[start].skip), 1,
 		 s->worlds[start]);
 }
 
@@ -471,15 +333,8 @@ void search_run(struct search *s)
 
 		if (s->gentle && piece > 0)
 			spare_rest(&spare, &s->stop);
-		if (piece == 0) {
-			for (size_t l = 0; l < s->list_count; l++)
-				if (s->parts[l].first_count > 0)
-					try_lessons(s, l);
-			try_constants(s);
-		} else if (piece <= POPULAR_PIECES) {
-			popular_piece(s, piece - 1);
-		} else if (piece < LIKELY_PIECES) {
-			small_piece(s, piece - 1 - POPULAR_PIECES);
+		if (piece < LIKELY_PIECES) {
+			search_likely(s, piece);
 		} else {
 			from = (piece - LIKELY_PIECES) * PIECE;
 			seeds_search(kernel, s->starts, s->start_count, from, from + PIECE,

@@ -162,6 +162,12 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret)
 {
+	if (now->shuffle) {
+		ret[0] = *now;
+		ret[0].number++;
+		ret[0].skip += now->shuffle >= STD_SHUFFLE_EACH;
+		return 1;
+	}
 	if (now->rule == EPOCH_TORCH && s->kind == ORDER_AUTO)
 		return found_next(n, now, ret);
 	if (now->rule == EPOCH_TORCH)
@@ -198,6 +204,9 @@ int order_describe(const struct order_spec *s, const struct epoch *e, struct buf
 	case EPOCH_TORCH:
 		break;
 	}
+	if (e->shuffle)
+		return buf_printf(ret, "std::shuffle of DALI's reader, seed %u, epoch %llu",
+				  e->seed, (unsigned long long)e->skip);
 	if (e->chained)
 		return buf_printf(ret, "RandomSampler, seed %u: word %llu of manual_seed(%llu)",
 				  e->seed, (unsigned long long)e->word,

@@ -63,7 +63,7 @@ static struct epoch epoch_of(const struct found *f)
 {
 	return (struct epoch){
 		.rule = f->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
-		.seed = f->seed, .skip = f->skip,
+		.seed = f->seed, .skip = f->skip, .shuffle = f->shuffle,
 	};
 }
 
@@ -72,8 +72,7 @@ static bool is_main_again(const struct tracker *t, const struct epoch *rule, uin
 {
 	const struct epoch *main = t->job_count > 0 ? &t->jobs[0]->rule : NULL;
 
-	return main && main->rule == rule->rule && main->seed == rule->seed &&
-	       main->skip == rule->skip && from >= FOLLOW_WINDOW;
+	return main && same_rule(main, rule) && from >= FOLLOW_WINDOW;
 }
 
 static int follow_found(struct tracker *t, const struct found *f, struct follow **ret)
@@ -147,7 +146,7 @@ bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
 
 	if (!f || t->spec.kind != ORDER_AUTO || tracker_state(t) != TRACKER_CONFIRMED ||
-	    f->rule.rule == EPOCH_LISTED || f->opened_count < LESSON_OPENS)
+	    f->rule.rule == EPOCH_LISTED || f->rule.shuffle || f->opened_count < LESSON_OPENS)
 		return false;
 	*ret = hypotheses_lesson(t, f->course.list, &f->rule);
 	return true;

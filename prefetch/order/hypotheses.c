@@ -38,10 +38,9 @@ static bool is_there(const struct tracker *t, const struct hypothesis *at, size_
 		const struct epoch *o = &at[i].rule;
 		size_t lists = DL_MAX(t->listed.count, (size_t)1);
 
-		if (at[i].list == list && o->rule == e->rule && o->seed == e->seed &&
+		if (at[i].list == list && same_rule(o, e) &&
 		    (e->rule != EPOCH_DRAWN || o->number == e->number) &&
-		    o->skip == e->skip && (e->rule != EPOCH_LISTED ||
-					   o->number % lists == e->number % lists))
+		    (e->rule != EPOCH_LISTED || o->number % lists == e->number % lists))
 			return true;
 	}
 	return false;

@@ -15,6 +15,7 @@
  */
 #pragma once
 #include "base/buf.h"
+#include "prefetch/order/std_shuffle.h"
 
 enum order_kind {
 	ORDER_NONE, ORDER_AUTO, ORDER_SEQUENTIAL, ORDER_TORCH, ORDER_TORCH_DISTRIBUTED,
@@ -61,6 +62,8 @@ struct epoch {                         /* a value: copy freely */
 	uint64_t skip;
 	bool chained;
 	uint64_t word, stride;
+	/* With auto: or no torch, but this; skip: epochs that the program has read before it. */
+	enum std_shuffle shuffle;
 	bool perhaps;                  /* seldom so: nothing is fetched before it has begun */
 };
 
@@ -104,12 +107,14 @@ static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
 
 /* The sequence of one epoch.  Not for EPOCH_LISTED, which has its sequences read already, and
  * EPOCH_DRAWN, which needs to know more than n: order_drawn().
- * -ENOTSUP: n at which torch uses another algorithm (>= 214748364).
+ * -ENOTSUP: n at which torch uses another algorithm (>= 214748364); or 2^26 draws, which would take
+ * a second.
  */
 int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
 		   struct sequence **ret) DL_MUST_CHECK;
 /* Only the first positions of it (fewer than `length` if the epoch is shorter), in O(length)
- * time and memory after the generator's skip: a sparse Fisher-Yates shuffle. */
+ * time and memory after the generator's skip: a sparse Fisher-Yates shuffle.  Of a std::shuffle,
+ * which settles its first entries last, in the time of the whole. */
 int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, uint32_t length,
 		 struct sequence **ret) DL_MUST_CHECK;
 /* The sequence of an EPOCH_DRAWN of n samples.  borders: see draw.h. */

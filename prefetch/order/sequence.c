@@ -8,6 +8,7 @@
 #include "prefetch/order/sparse.h"
 
 #define RANDPERM_MAX 214748364u        /* from here on torch >= 2.6 permutes in another way */
+#define STD_SHUFFLE_MOST (UINT64_C(1) << 26)
 
 struct sequence *sequence_new(uint32_t length, uint32_t n)
 {
@@ -76,6 +77,20 @@ static void start(const struct epoch *e, struct mt19937 *g)
 	mt19937_skip(g, e->skip);
 }
 
+static int shuffle(const struct epoch *e, uint32_t n, struct sequence **ret)
+{
+	struct sequence *q;
+
+	if ((e->skip + 1) * (uint64_t)n > STD_SHUFFLE_MOST)
+		return -ENOTSUP;
+	q = sequence_new(n, n);
+	if (!q)
+		return -ENOMEM;
+	std_shuffle(e->shuffle, e->seed, e->skip, n, q->at);
+	*ret = q;
+	return 0;
+}
+
 static int distribute(const struct order_spec *s, const struct epoch *e, struct sequence *q)
 {
 	struct shares h = shares_of(s, q->n);
@@ -102,6 +117,8 @@ int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n
 
 	if (e->rule == EPOCH_LISTED || e->rule == EPOCH_DRAWN)
 		return -EINVAL;
+	if (e->shuffle)
+		return shuffle(e, n, ret);
 	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
 		return -ENOTSUP;
 	q = sequence_new(length_of(s, e, n), n);
@@ -151,6 +168,14 @@ int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, 
 
 	if (length >= length_of(s, e, n) || e->rule >= EPOCH_LISTED)
 		return order_sequence(s, e, n, ret);
+	if (e->shuffle) {
+		r = shuffle(e, n, &q);
+		if (r < 0)
+			return r;
+		q->length = length;
+		*ret = DL_TAKE(q);
+		return 0;
+	}
 	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
 		return -ENOTSUP;
 	q = sequence_new(length, n);

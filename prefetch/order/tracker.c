@@ -175,11 +175,6 @@ static enum given give(struct follow **at, size_t count, const struct seen *s, b
 	return GIVEN_PERHAPS;
 }
 
-static bool same_rule(const struct epoch *a, const struct epoch *b)
-{
-	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip;
-}
-
 static void replace_main(struct tracker *t, struct follow *f)
 {
 	follow_free(t->jobs[0]);

@@ -75,6 +75,13 @@ struct tracker {
 	struct course courses[TRACKER_COURSES];
 };
 
+/* They read the same, whichever epoch it is (those of lists and drawn ones apart). */
+static inline bool same_rule(const struct epoch *a, const struct epoch *b)
+{
+	return a->rule == b->rule && a->seed == b->seed && a->skip == b->skip &&
+	       a->shuffle == b->shuffle;
+}
+
 /* The sequence of an epoch over a list: whole, or only its head. */
 int epoch_sequence(struct tracker *t, struct list *list, const struct epoch *e, bool whole,
 		   struct sequence **ret) DL_MUST_CHECK;

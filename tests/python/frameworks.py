@@ -296,12 +296,13 @@ def tf_data(run):
         run.steps(data)
 
 
-def dali_reader(run):
+def dali_reader(run, **how):
     from nvidia.dali import fn, pipeline_def
 
     @pipeline_def(batch_size=BATCH, num_threads=WORKERS, device_id=None)
     def pipeline():
-        data, labels = fn.readers.file(file_root=os.path.join(run.at, "train"), random_shuffle=True, name="r")
+        data, labels = fn.readers.file(file_root=os.path.join(run.at, "train"), name="r",
+                                       **(how or {"random_shuffle": True}))
         return fn.resize(fn.decoders.image(data), size=(8, 8)), labels
     p = pipeline()
     p.build()
@@ -310,6 +311,10 @@ def dali_reader(run):
             p.run()
             run.step()
         run.end()
+
+
+def dali_shuffle_after_epoch(run):
+    dali_reader(run, shuffle_after_epoch=True)
 
 
 # --- What came of them ---------------------------------------------------------------------
@@ -357,7 +362,8 @@ SCRIPTS = {                             # of which package, and the epochs that 
     mmengine_one: ("mmengine", {0, 1, 2}),
     keras_folder: ("keras", set()),                 # numpy's random: not searched for
     tf_data: ("tensorflow", {0, 1, 2}),
-    dali_reader: ("nvidia.dali", {1, 2}),           # the same again, once it was seen
+    dali_reader: ("nvidia.dali", {0, 1, 2}),
+    dali_shuffle_after_epoch: ("nvidia.dali", {0, 1, 2}),
 }
 
 

@@ -118,6 +118,35 @@ Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
 	}
 }
 
+/* DALI's readers shuffle their list by a seed that is built in. */
+Test(finder, finds_what_dali_reads, .timeout = PATIENCE)
+{
+	static struct search s;
+	static const uint32_t sizes[] = { 300, 2000, 100000 };
+
+	for (size_t i = 0; i < DL_COUNT(sizes) * STD_SHUFFLE_KINDS; i++) {
+		uint32_t n = sizes[i / STD_SHUFFLE_KINDS];
+		enum std_shuffle how = i % STD_SHUFFLE_KINDS;
+		struct stage stage = { .list = { 1, FIRST_ID, n }, .random = { i } };
+		dl_cleanup(sequence_unrefp) struct sequence *q = sequence_new(n, n);
+		struct loader l = { .sequence = q, .to = n, .batch = 16, .pid = 50 };
+
+		if (how == STD_SHUFFLE_NONE)
+			continue;
+		std_shuffle(how, STD_SHUFFLE_SEED, how == STD_SHUFFLE_EACH, n, q->at);
+		evidence_clear(&by_now);
+		watch(&stage, &l, EVIDENCE_FULL);
+		start(&s, &stage.list);
+		cr_assert(search_prepare(&s));
+		s.end = 1;
+		search_run(&s);
+		cr_assert(s.claimed, "n %u, kind %u", n, how);
+		cr_assert_eq(s.found.shuffle, how);
+		cr_assert_eq(s.found.skip, how == STD_SHUFFLE_EACH);
+		search_fini(&s);
+	}
+}
+
 /* A search begins with six opens; what it finds is proven by what came meanwhile, or later.
  * false: they were not those of the process that began, and the search begins anew. */
 static bool begin_with_few(uint32_t n, uint64_t interleaving)

@@ -465,3 +465,32 @@ Test(found, keeps_the_list_that_is_followed)
 	cr_assert(!tracker_lists(s.tracker, lists, 1), "these were told");
 	stage_close(&s);
 }
+
+/* The same list again, or shuffled once more before each epoch. */
+Test(found, goes_on_as_dali_does)
+{
+	static const enum std_shuffle kinds[] = { STD_SHUFFLE, STD_SHUFFLE_EACH };
+
+	for (size_t k = 0; k < DL_COUNT(kinds); k++) {
+		struct found f;
+		struct stage s;
+
+		stage_open(&s, "auto", N, NULL);
+		f = found_of(&s, STD_SHUFFLE_SEED);
+		f.shuffle = kinds[k];
+		for (uint32_t e = 0; e < 3; e++) {
+			dl_cleanup(sequence_unrefp) struct sequence *q = sequence_new(N, N);
+			struct loader l = { .sequence = q, .to = N, .batch = 16, .pid = 50 };
+
+			std_shuffle(f.shuffle, f.seed, e, N, q->at);
+			read_some(&s, &l, 100);
+			cr_assert(e > 0 || tracker_found(s.tracker, &f));
+			forget_verdicts(&s);
+			while (loader_open(&l, &s))
+				;
+			cr_assert_eq(s.verdicts[TRACKER_FITS], s.opens, "epoch %u", e);
+			cr_assert_eq(tracker_main(s.tracker)->epoch, e);
+		}
+		stage_close(&s);
+	}
+}

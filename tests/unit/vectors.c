@@ -1,7 +1,9 @@
 /* Each vector's epochs come out as one chain of order_first() and order_next(). */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "prefetch/order/order.h"
+#include "tests/data/shuffles.h"
 #include "tests/data/vectors.h"
 
 #define EPOCHS DL_COUNT(vectors[0].epochs)
@@ -62,4 +64,36 @@ Test(vectors, are_what_torch_reads)
 		cr_assert(follows(&s, e, order_first(&s, vectors[i].n, e), &vectors[i], 0),
 			  "%s, n %u", vectors[i].spec, vectors[i].n);
 	}
+}
+
+Test(vectors, are_what_std_shuffle_makes)
+{
+	for (size_t i = 0; i < DL_COUNT(shuffles); i++) {
+		const struct shuffled *v = &shuffles[i];
+		struct order_spec s = { .kind = ORDER_AUTO };
+		struct epoch e = {
+			.rule = EPOCH_TORCH, .seed = STD_SHUFFLE_SEED, .skip = v->epoch,
+			.shuffle = v->how,
+		};
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+		dl_cleanup(sequence_unrefp) struct sequence *beginning = NULL;
+
+		cr_assert_eq(order_sequence(&s, &e, v->n, &q), 0);
+		for (uint32_t k = 0; k < DL_MIN(v->n, 3u); k++)
+			cr_assert_eq(q->at[k], v->first[k], "%zu", i);
+		cr_assert_eq(hash_of(q), v->hash, "%zu", i);
+		cr_assert_eq(order_prefix(&s, &e, v->n, 5, &beginning), 0);
+		cr_assert_eq(beginning->length, DL_MIN(v->n, 5u));
+		cr_assert_eq(memcmp(beginning->at, q->at, beginning->length * sizeof(q->at[0])), 0);
+	}
+}
+
+Test(vectors, refuse_a_std_shuffle_that_takes_long)
+{
+	struct order_spec s = { .kind = ORDER_AUTO };
+	struct epoch e = { .rule = EPOCH_TORCH, .skip = 1 << 20, .shuffle = STD_SHUFFLE_EACH };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+
+	cr_assert_eq(order_sequence(&s, &e, 1000, &q), -ENOTSUP);
+	cr_assert_eq(order_prefix(&s, &e, 1000, 10, &q), -ENOTSUP);
 }

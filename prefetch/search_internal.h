@@ -1,0 +1,21 @@
+/* How a search is divided; private to its two files. */
+#pragma once
+#include "prefetch/order/chain.h"
+#include "prefetch/search.h"
+
+#define SMALL_SEEDS (1u << 20)
+#define SMALL_PIECE (1u << 12)
+#define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
+#define POPULAR_PIECE 32u
+#define POPULAR_PIECES (CHAIN_POPULAR_MAX / POPULAR_PIECE)
+#define LIKELY_PIECES (1 + POPULAR_PIECES + SMALL_PIECES)
+
+/* search_likely.c: what is tried before all seeds are, by piece: what is known of other epochs and
+ * constants; numbers that many use; small seeds. */
+void search_likely(struct search *s, uint32_t piece);
+
+/* In bits; step: of so many ranks. */
+float search_explains(const struct evidence *e, const struct found *f, uint32_t step);
+/* One of these worlds, if it explains the opens; of several the one that does so best. */
+void search_consider(struct search *s, struct found f, uint32_t from, uint32_t to);
+struct found search_plain(const struct search *s, size_t list, uint32_t seed, uint32_t skip);

@@ -1,0 +1,180 @@
+/* Seeds that somebody chose, or built in. */
+#include "prefetch/order/mt19937.h"
+#include "prefetch/order/sparse.h"
+#include "prefetch/search_internal.h"
+
+#define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
+#define MIXED_HEAD 256u
+#define POPULAR_WORDS 64                /* some epochs of a script that draws little else */
+
+/* Each of these costs a whole permutation, so the second epoch is the last that is tried.  Some
+ * differ in a few places only: the best of them it is. */
+static void try_std_shuffles(struct search *s, size_t list)
+{
+	struct found f = search_plain(s, list, STD_SHUFFLE_SEED, 0), best = f;
+	float most = 0.0f;
+
+	for (f.shuffle = STD_SHUFFLE; f.shuffle < STD_SHUFFLE_KINDS && !s->stop; f.shuffle++)
+		for (f.skip = 0; f.skip <= (f.shuffle >= STD_SHUFFLE_EACH); f.skip++) {
+			float bits = search_explains(&s->evidence, &f, 1);
+
+			if (bits <= most)
+				continue;
+			most = bits;
+			best = f;
+		}
+	if (most > 0.0f)
+		search_consider(s, best, 1, 1);
+}
+
+static void try_constants(struct search *s)
+{
+	for (size_t l = 0; l < s->list_count; l++) {
+		if (s->parts[l].first_count == 0)
+			continue;
+		for (size_t i = 0; i < ORDER_CONSTANTS; i++)
+			for (uint32_t skip = 0; skip <= 2; skip += 2)
+				search_consider(s, search_plain(s, l, order_constants[i], skip),
+						1, 1);
+		try_std_shuffles(s, l);
+	}
+}
+
+/* A generator that was passed along is known by where it began. */
+static void try_lessons(struct search *s, size_t list)
+{
+	const struct lesson *last = &s->lessons.at[DL_MAX(s->lessons.count, (size_t)1) - 1];
+
+	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
+		const struct lesson *e = &s->lessons.at[i];
+		uint32_t world = DL_MAX(e->world, 1u);
+
+		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
+			continue;      /* what is read now, or was just read */
+		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
+			search_consider(s, search_plain(s, list, e->seed, (uint32_t)e->skip),
+					world, world);
+	}
+}
+
+static bool head_of(uint32_t seed, uint32_t n, uint32_t length, uint32_t *ret)
+{
+	struct mt19937 g;
+
+	mt19937_seed(&g, seed);
+	return sparse_randperm(&g, n, length, ret) == 0;
+}
+
+static bool begins_a_run(const struct search_part *part, uint32_t index)
+{
+	for (size_t i = 0; i < part->run_count; i++)
+		if (part->runs[i].at[0] == index)
+			return true;
+	return false;
+}
+
+/* A rank's first is one of as many entries as there are ranks: with most seeds no more than those
+ * need be known. */
+static void try_runs(struct search *s, uint32_t seed, size_t list)
+{
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
+	uint32_t head[SMALL_HEAD], near = 0;
+
+	if (!head_of(seed, n, SEEDS_WORLD_MAX, head))
+		return;
+	while (near < SEEDS_WORLD_MAX && !begins_a_run(&s->parts[list], head[near]))
+		near++;
+	if (near == SEEDS_WORLD_MAX || !head_of(seed, n, length, head))
+		return;
+	for (size_t i = 0; i < s->parts[list].run_count; i++) {
+		const struct run *r = &s->parts[list].runs[i];
+		uint32_t distance = r->count < 3 ? 0 : seeds_distance(head, length, r->at);
+
+		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
+			search_consider(s, search_plain(s, list, seed, 0), distance, distance);
+	}
+}
+
+static bool was_opened(const struct search_part *part, uint32_t index)
+{
+	uint32_t bit = index % SEARCH_FILTER;
+
+	if (!(part->filter[bit / 64] >> (bit % 64) & 1))
+		return false;
+	for (size_t i = 0; i < part->first_count; i++)
+		if (part->first[i] == index)
+			return true;
+	return false;
+}
+
+/* Scripts that seed torch with a number that everybody likes, and draw little before their loader
+ * does: its seed is one of the first words of that generator. */
+static void try_words(struct search *s, uint32_t popular, size_t list)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]), first;
+	struct mt19937 g;
+
+	mt19937_seed(&g, popular);
+	for (unsigned i = 0; i < POPULAR_WORDS && !s->stop; i++) {
+		uint32_t seed = mt19937_word(&g);
+
+		if (head_of(seed, n, 1, &first) && was_opened(part, first))
+			search_consider(s, search_plain(s, list, seed, 0), 1, 1);
+	}
+}
+
+static void popular_piece(struct search *s, uint32_t piece)
+{
+	uint32_t seeds[CHAIN_POPULAR_MAX];
+	size_t count = chain_popular(seeds), end = (piece + 1) * (size_t)POPULAR_PIECE;
+
+	for (size_t i = end - POPULAR_PIECE; i < DL_MIN(end, count); i++)
+		for (size_t l = 0; l < s->list_count; l++)
+			if (s->parts[l].first_count > 0)
+				try_words(s, seeds[i], l);
+}
+
+/* Most of what was opened lies at the head of the permutation; then which world explains it? */
+static void try_mixed(struct search *s, uint32_t seed, size_t list)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
+	uint32_t head[MIXED_HEAD];
+	size_t opened = 0;
+	struct mt19937 g;
+
+	mt19937_seed(&g, seed);
+	if (sparse_randperm(&g, n, length, head) < 0)
+		return;
+	for (uint32_t i = 0; i < length; i++)
+		opened += was_opened(part, head[i]);
+	if (opened * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
+		return;
+	search_consider(s, search_plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
+}
+
+static void small_piece(struct search *s, uint32_t piece)
+{
+	for (uint32_t i = 0; i < SMALL_PIECE; i++)
+		for (size_t l = 0; l < s->list_count && !s->stop; l++) {
+			if (s->parts[l].run_count > 0)
+				try_runs(s, piece * SMALL_PIECE + i, l);
+			else if (s->parts[l].first_count > 0)
+				try_mixed(s, piece * SMALL_PIECE + i, l);
+		}
+}
+
+void search_likely(struct search *s, uint32_t piece)
+{
+	if (piece == 0) {
+		for (size_t l = 0; l < s->list_count; l++)
+			if (s->parts[l].first_count > 0)
+				try_lessons(s, l);
+		try_constants(s);
+	} else if (piece <= POPULAR_PIECES) {
+		popular_piece(s, piece - 1);
+	} else {
+		small_piece(s, piece - 1 - POPULAR_PIECES);
+	}
+}
