@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fuse_log.h>
 #include <fuse_lowlevel.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -211,16 +212,36 @@ uint32_t mount_minor(const struct mount *m)
 
 /* --- Leaving -------------------------------------------------------------------------- */
 
+/* Also once the descriptor is closed. */
+bool mount_ended(const struct mount *m)
+{
+	struct pollfd p = { .fd = fuse_session_fd(m->session) };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* The kernel gives the minor number and the mount id of a mount that is gone to the next one at
+ * once.  While the connection lives they are ours; after it only a mount that nobody serves can
+ * be. */
+static bool is_ours(const struct mount *m)
+{
+	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
+	bool there = host_mount_of(m->mountpoint, &found) == 1 && found.minor == m->minor &&
+		     strcmp(found.mountpoint, m->mountpoint) == 0;
+
+	if (!there || !mount_ended(m))
+		return there;
+	host_mount_fini(&found);
+	return host_mounted(m->mountpoint, &found) == 1 && found.minor == m->minor && found.dead;
+}
+
 /* Not by libfuse: it would take away whatever lies at that place by now. */
 void mount_detach(struct mount *m)
 {
-	dl_cleanup(host_mount_fini) struct host_mount found = { 0 };
-
 	if (!m || m->detached)
 		return;
 	m->detached = true;
-	if (host_mount_of(m->mountpoint, &found) == 1 && found.minor == m->minor &&
-	    strcmp(found.mountpoint, m->mountpoint) == 0)
+	if (is_ours(m))
 		unmount(m);
 }
 

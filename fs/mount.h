@@ -16,10 +16,14 @@ struct mount;
 int mount_open(const struct config *c, struct mount **ret, char reterr[REFUSE_MAX]) DL_MUST_CHECK;
 int mount_fd(const struct mount *m);
 /* Nobody can enter any more; whoever is inside is still served.  If it is already gone, or
- * another mount lies there now, nothing happens.  NULL is fine. */
+ * another mount lies there now, nothing happens.  Waits up to 3 s for the server of a mount that
+ * may have taken the place of ours.  NULL is fine. */
 void mount_detach(struct mount *m);
+/* Whether the connection has ended: it was unmounted and nobody is inside, or ended by force. */
+bool mount_ended(const struct mount *m);
 /* End the connection: every request that waits in the kernel fails, every thread of a server
- * that waits for the kernel comes back.  For servers that cannot be killed. */
+ * that waits for the kernel comes back.  For servers that cannot be killed.  Not once it has ended
+ * (mount_ended()): the number may be another mount's by then. */
 void mount_abort(uint32_t minor);
 uint32_t mount_minor(const struct mount *m);
 void mount_close(struct mount *m);     /* detaches, gives the descriptors back; NULL is fine */

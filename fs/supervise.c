@@ -260,7 +260,7 @@ static void leave(struct supervisor *s)
 	kill(s->server, SIGKILL);
 	/* A thread that waits for a page which only its own process could fill cannot even be
 	 * killed; the end of the connection frees it. */
-	if (!wait_for_server(s, KILL_DEADLINE)) {
+	if (!wait_for_server(s, KILL_DEADLINE) && !mount_ended(s->mount)) {
 		mount_abort(mount_minor(s->mount));
 		(void)wait_for_server(s, KILL_DEADLINE);
 	}

@@ -1,14 +1,20 @@
 #include "fs/watch_folders.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
 #define PAUSE_NS (2 * CLOCK_MS)
 #define MANY 4                          /* opens in a pause */
+#define COPY_FOLDERS 256               /* marked through one copy of the mount */
 
 struct folders {
 	struct watch *watch;
@@ -16,18 +22,58 @@ struct folders {
 	void *own;
 	int fd, news;                  /* news: an eventfd; folders to add, or the end */
 	pthread_t thread;
-	node_id next;                  /* folders below have a mark; the thread's alone */
+	dev_t device;                  /* of the mount */
+	int copy;                      /* of the mount, or -1; the thread's alone, as is next */
+	node_id next;                  /* folders below have a mark */
 	bool complained;
 	_Atomic bool stopping;
 	_Atomic node_id known;         /* the highest folder there is */
 };
+
+static int device_of(int at, const char *path, dev_t *ret)
+{
+	int flags = AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
+	struct statx st;
+
+	if (statx(at, path, flags, STATX_TYPE, &st) < 0)
+		return -errno;
+	*ret = makedev(st.stx_dev_major, st.stx_dev_minor);
+	return 0;
+}
+
+static void close_copy(struct folders *f)
+{
+	if (f->copy >= 0)
+		close(f->copy);
+	f->copy = -1;
+}
+
+/* Each walk to a folder keeps the mount busy that it goes through, and many folders take a while.
+ * So they are walked to in a copy that nobody else sees, where we may make one.  It keeps the
+ * connection, so it does not live long.  False: something else lies at that place by now. */
+static bool renew_copy(struct folders *f)
+{
+	dev_t device;
+
+	close_copy(f);
+	f->copy = open_tree(AT_FDCWD, f->watch->serve->options->mountpoint,
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+	return f->copy < 0 || (device_of(f->copy, "", &device) == 0 && device == f->device);
+}
+
+/* The mount, or its copy, with a slash behind. */
+static int add_root(const struct folders *f, struct buf *path)
+{
+	return f->copy < 0 ? buf_printf(path, "%s/", f->watch->serve->options->mountpoint)
+			   : buf_printf(path, "/proc/self/fd/%d/", f->copy);
+}
 
 /* A folder that is gone meanwhile, or that we may not enter, needs no mark. */
 static int mark(struct folders *f, node_id folder)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	struct serve *s = f->watch->serve;
-	int r = buf_printf(&path, "%s/", s->options->mountpoint);
+	int r = add_root(f, &path);
 
 	if (r == 0)
 		r = manifest_path(s->manifest, folder, &path);
@@ -40,9 +86,12 @@ static int mark(struct folders *f, node_id folder)
 
 static void add_news(struct folders *f)
 {
-	while (f->next <= f->known && !f->stopping) {
-		int r = mark(f, f->next++);
+	for (unsigned i = 0; f->next <= f->known && !f->stopping; i++) {
+		int r;
 
+		if (i % COPY_FOLDERS == 0 && !renew_copy(f))
+			break;
+		r = mark(f, f->next++);
 		if (r == -ENOSPC && !f->complained) {
 			log_warning("no %s watch is left: opens in some folders are not seen; "
 				    "raise sysctl fs.inotify.max_user_watches",
@@ -50,6 +99,7 @@ static void add_news(struct folders *f)
 			f->complained = true;
 		}
 	}
+	close_copy(f);
 }
 
 /* The first open wakes us; then we come back every so often while there are many, so that opens
@@ -99,9 +149,12 @@ int folders_start(struct watch *w, const struct folders_ops *ops, void *own, int
 	f->ops = ops;
 	f->own = own;
 	f->fd = fd;
+	f->copy = -1;
 	f->known = f->next = NODE_ROOT;
 	f->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = f->news < 0 ? -errno : mark(f, f->next++);
+	if (r == 0)
+		r = device_of(AT_FDCWD, w->serve->options->mountpoint, &f->device);
 	if (r == 0)
 		r = -pthread_create(&f->thread, NULL, folders_main, f);
 	if (r < 0) {

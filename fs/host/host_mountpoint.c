@@ -166,6 +166,9 @@ static int refuse_mount(const struct host_mount *m, bool nonempty, char reterr[R
 		return refuse(reterr, -ENOTCONN, "%.80s has a dead mount of another program (%.30s)"
 			      "; take it away: umount -l %.80s", m->mountpoint, m->type,
 			      m->mountpoint);
+	if (strcmp(m->mountpoint, "/") == 0)
+		return refuse(reterr, -EBUSY, "/ holds the whole system and cannot be hidden; "
+			      "choose another folder");
 	if (nonempty)
 		return 0;
 	return refuse(reterr, -EBUSY, "%.90s is already a mount point (%.30s); choose another "

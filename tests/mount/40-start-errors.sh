@@ -25,6 +25,8 @@ refuses 'is a file' src/file mnt
 refuses 'mkdir -p' src none
 refuses 'not a folder' src full/other
 refuses 'not empty.*nonempty' src full
+refuses 'choose another folder$' src /
+refuses 'choose another folder$' src / -o nonempty
 refuses 'the source itself' src src
 refuses 'inside the source' src src/sub
 refuses 'the source itself' src link

@@ -38,3 +38,34 @@ gone || fail "processes are left of a mount that hung"
 mount_dlfs "$src" "$mnt"
 umount "$mnt" || fail "umount(8)"
 wait_for 30 gone || fail "processes are left after umount(8)"
+
+# The next mount at that place, while the server of the last one still ends.  The kernel gives it
+# the same minor number.
+servers() { pgrep -f -- "dlfs.*mount.*$work"; }
+ended() { local pid; for pid; do ! servers | grep -qx "$pid" || return 1; done; }
+mount_dlfs "$src" "$mnt"
+for how in "umount" "umount -l" "fusermount3 -u"; do
+	for _ in 1 2 3; do
+		old=$(servers)
+		wait_for 10 $how "$mnt" 2> /dev/null || fail "$how"
+		"$DLFS" mount "$src" "$mnt" || fail "a mount right after $how ended with $?"
+		wait_for 30 ended $old || fail "processes are left after $how"
+		mountpoint -q "$mnt" || fail "the server of the last mount took away the next ($how)"
+		[ "$(cat "$mnt/file")" = 1 ] || fail "the next mount after $how does not answer"
+	done
+done
+"$DLFS" umount "$mnt" || fail "umount of the last one"
+
+# Nor do we keep it busy, while the watch walks to many folders.  The state is kept: they are known
+# at once.
+mkdir "$work/many"
+(cd "$work/many" && seq 3000 | xargs mkdir)
+mount_dlfs "$work/many" "$mnt"
+[ "$(find "$mnt" | wc -l)" = 3001 ] || fail "not all folders are shown"
+"$DLFS" umount "$mnt" || fail "umount of many folders"
+for _ in 1 2 3 4 5; do
+	mount_dlfs "$work/many" "$mnt"
+	sleep 0.1
+	umount "$mnt" || fail "busy, and nobody uses it"
+	wait_for 30 gone || fail "processes are left after an umount while the watch starts"
+done
