@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
-#include "prefetch/recode/decode.h"
+#include "prefetch/source/coding.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/queue.h"
 #include "prefetch/source/ration.h"
@@ -34,6 +34,8 @@ struct task {
 	unsigned users;                /* threads that have it; under the lock, like what follows */
 	bool delivered;
 	bool again;                    /* a reader waits: it should be coded by one more */
+	bool hurried;                  /* a reader came before its bytes did */
+	struct task *next;             /* of those that are asked for below */
 };
 
 struct coder {                         /* a thread */
@@ -54,62 +56,14 @@ struct recoding {
 	uint64_t source_bytes, source_most;    /* of tasks that were asked for below */
 	pthread_cond_t queued, urgent;
 	struct queue waiting;          /* for source_bytes; outer fetches, own_: a task's layer */
-	struct queue queue;            /* the same; their source is here */
+	struct task *below;            /* asked for there, in no order */
+	struct queue queue;            /* as waiting; their source is here */
 	struct coder coders[2 * THREADS_MAX];
 	unsigned coder_count;
 	bool stopping;
 };
 
 /* --- Coding ------------------------------------------------------------------------------- */
-
-/* 0: it cannot be decoded. */
-static uint64_t decode_ns(struct bytes file)
-{
-	dl_cleanup(picture_fini) struct picture p = { 0 };
-	uint64_t begin = clock_cpu();
-
-	return picture_decode(file, 3, &p) < 0 ? 0 : clock_cpu() - begin;
-}
-
-static void time_decoding(struct served *s, struct bytes source, struct bytes coded)
-{
-	struct served_time t = { 1, source.len, decode_ns(source), decode_ns(coded) };
-
-	if (t.source_ns > 0 && t.ns > 0)
-		served_timed(s, &t);
-}
-
-/* What is to be delivered: 0 and the bytes, or an error. */
-static int code(struct task *t, struct recode_room *room, bool may_decode, struct buf *ret)
-{
-	const struct recode_want *want = &t->recoding->want;
-	struct served *served = t->recoding->served;
-	const struct fetch *from = &t->layer.inner;
-	struct recoded coded = { 0 };
-	enum recode_reason reason = RECODE_NO_MEMORY;
-	int r;
-
-	if (room)
-		reason = recode_in(room, want, from->bytes.at, from->bytes.len, &coded);
-	*ret = (struct buf){ coded.data, coded.size, coded.size };
-	if (reason != RECODE_DONE)
-		r = buf_append(ret, from->bytes.at, from->bytes.len);
-	else
-		r = 0;
-	if (reason == RECODE_DONE && may_decode && served_wants_time(served, from->id))
-		time_decoding(served, (struct bytes){ from->bytes.at, from->bytes.len },
-			      (struct bytes){ coded.data, coded.size });
-	if (r == 0)
-		r = served_tell(served, from->id, reason, &coded);
-	/* The file has another content than when its size was told, and looks the same. */
-	if (r == -ESTALE && reason != RECODE_NO_MEMORY)
-		served_forget(served, from->id);
-	else if (r == -ESTALE)
-		r = -ENOMEM;
-	if (r < 0)
-		buf_free(ret);
-	return r;
-}
 
 static struct task *task_of(struct fetch *f)
 {
@@ -130,7 +84,20 @@ static struct task *next_admitted(struct recoding *rc)
 	(void)queue_pop(&rc->waiting, clock_now());
 	t->layer.inner.due = t->layer.outer->due;      /* a reader may have come */
 	t->layer.inner.hurried_ = t->layer.outer->hurried_;
+	t->hurried = t->layer.outer->hurried_ > 0;
+	t->next = rc->below;
+	rc->below = t;
 	return t;
+}
+
+/* With the lock. */
+static void leave_below(struct task *t)
+{
+	struct task **at = &t->recoding->below;
+
+	while (*at != t)
+		at = &(*at)->next;
+	*at = t->next;
 }
 
 static void task_free(struct task *t)
@@ -143,12 +110,29 @@ static void task_free(struct task *t)
 	free(t);
 }
 
-/* Ask below for what there is room for. */
+/* With the lock. */
+static bool hurry_below(struct recoding *rc, sample_id id, bool hurry)
+{
+	bool any = false;
+
+	for (struct task *t = rc->below; t; t = t->next) {
+		if (t->layer.inner.id != id)
+			continue;
+		t->hurried |= hurry;
+		any |= t->hurried;
+	}
+	return any;
+}
+
+/* Ask below for what there is room for.  A reader who comes before a task is in the queue there is
+ * not heard there. */
 static void ask_below(struct recoding *rc)
 {
 	for (;;) {
 		struct fetch *outer;
 		struct task *t;
+		sample_id id;
+		bool hurried;
 		int r;
 
 		dl_lock_take(&rc->lock);
@@ -157,7 +141,15 @@ static void ask_below(struct recoding *rc)
 		if (!t)
 			return;
 		outer = t->layer.outer;
-		r = source_submit(rc->source.next, &t->layer.inner);
+		id = outer->id;
+		r = source_submit(rc->source.next, &t->layer.inner);   /* 0: t may be gone */
+		dl_lock_take(&rc->lock);
+		hurried = hurry_below(rc, id, false);
+		if (r < 0)
+			leave_below(t);
+		dl_lock_drop(&rc->lock);
+		if (hurried)
+			source_hurry(rc->source.next, id, 0);
 		if (r == 0)
 			continue;
 		task_free(t);
@@ -187,7 +179,8 @@ static void run_task(struct coder *c, struct task *t)
 	dl_lock_take(&rc->lock);
 	ration_take(&rc->work, &rc->lock, need.coding);
 	dl_lock_drop(&rc->lock);
-	r = code(t, c->room, may_decode, &bytes);
+	r = code_image(&(struct coding){ rc->served, &rc->want, c->room, may_decode },
+		       t->layer.inner.id, source, &bytes);
 	dl_lock_take(&rc->lock);
 	ration_give(&rc->work, need.coding);
 	c->task = NULL;
@@ -226,14 +219,12 @@ static struct task *next_again(struct recoding *rc)
 static struct task *next_task(struct coder *c)
 {
 	struct recoding *rc = c->recoding;
-	struct task *t;
 
 	if (c->idle)
 		return task_of(queue_pop(&rc->queue, clock_now()));
 	if (rc->queue.count > 0 && rc->queue.heap[0]->due == 0)
 		return task_of(queue_pop(&rc->queue, clock_now()));
-	t = next_again(rc);
-	return t;
+	return next_again(rc);
 }
 
 static void end_waiting(struct recoding *rc, struct queue *q)
@@ -300,13 +291,15 @@ static int queue_task(struct task *t)
 {
 	struct recoding *rc = t->recoding;
 	struct fetch *f = t->layer.outer;
-	int r;
+	int r = t->layer.inner.result;
 
-	if (t->layer.inner.hurried_)
+	DL_HOLD(&rc->lock);
+	leave_below(t);
+	if (t->hurried)
 		f->due = 0;
 	f->in_turn = false;            /* that was about the way from the source */
-	DL_HOLD(&rc->lock);
-	r = rc->stopping ? -ESHUTDOWN : queue_push(&rc->queue, f);
+	if (r == 0)
+		r = rc->stopping ? -ESHUTDOWN : queue_push(&rc->queue, f);
 	if (r < 0)
 		return r;
 	pthread_cond_signal(&rc->queued);
@@ -328,10 +321,8 @@ static void on_inner(struct fetch *inner)
 	struct task *t = dl_container_of(inner, struct task, layer.inner);
 	struct recoding *rc = t->recoding;
 	struct fetch *outer = t->layer.outer;
-	int r = inner->result;
+	int r = queue_task(t);
 
-	if (r == 0)
-		r = queue_task(t);
 	if (r == 0)
 		return;
 	if (r == -EACCES || r == -EPERM)
@@ -381,6 +372,7 @@ static void recoding_hurry(struct source *s, sample_id id, uint64_t offset)
 	DL_HOLD(&rc->lock);
 	queue_hurry(&rc->waiting, id, offset, clock_now());
 	queue_hurry(&rc->queue, id, offset, clock_now());
+	(void)hurry_below(rc, id, true);
 	for (unsigned i = 0; i < rc->coder_count; i++) {
 		struct coder *c = &rc->coders[i];
 

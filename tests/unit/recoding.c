@@ -259,6 +259,47 @@ Test(recoding, no_more_sources_than_memory_allows)
 		wait_done(&a[i]);
 }
 
+/* It is coded at once: what below has in hand is in no queue any more. */
+Test(recoding, a_reader_who_comes_while_it_is_read_below_does_not_wait)
+{
+	struct ask a, b;
+
+	over_fake();
+	submit(&a, "photo.png", 5);
+	submit(&b, "text.png", 5);
+	source_hurry(s, id_of("photo.png"), photo.len - 1);
+	fake_source_end(&below, 0, 0);
+	fake_source_end(&below, 1, 0);
+	wait_done(&a);
+	wait_done(&b);
+	cr_assert_eq(a.fetch.due, 0);
+	cr_assert_eq(b.fetch.due, 5, "nobody waits for it");
+	buf_free(&a.fetch.bytes);
+	buf_free(&b.fetch.bytes);
+}
+
+static int submit_after_a_reader(struct source *low, struct fetch *f)
+{
+	source_hurry(s, f->id, 0);
+	return fake_submit(low, f);
+}
+
+Test(recoding, a_reader_who_comes_before_it_is_asked_for_below_is_heard_there)
+{
+	struct source_ops ops;
+	struct ask a;
+
+	over_fake();
+	ops = *s->next->ops;
+	ops.submit = submit_after_a_reader;
+	s->next->ops = &ops;
+	submit(&a, "photo.png", 5);
+	cr_assert(fake_source_at(&below, 0).hurried);
+	fake_source_end(&below, 0, -EIO);
+	wait_done(&a);
+	source_close(DL_TAKE(s));      /* with ops */
+}
+
 /* One image that needs more than all of it is served as it is. */
 Test(recoding, a_large_image_is_left_alone)
 {
