@@ -10,9 +10,11 @@
 #include "tests/lib/png_file.h"
 #include "tests/lib/tree.h"
 
-#define IMAGES 12u
+#define IMAGES 13u
+#define LARGE 12u                      /* its coding takes a while */
 #define ASKERS 4u
 #define ASKS 60u
+#define TWICE 10u
 #define PATIENCE (120 * CLOCK_S)
 
 static struct source *source;
@@ -32,6 +34,8 @@ static void on_done(struct fetch *f)
 	assert(f->result == 0 || f->result == -ESHUTDOWN);
 	assert(f->result < 0 ||
 	       (f->len == want->len && memcmp(f->bytes.at, want->at, f->len) == 0));
+	if (a->image == LARGE)
+		usleep(50000);         /* another who codes the same may end meanwhile */
 	buf_free(&f->bytes);
 	free(a);
 	DL_HOLD(&lock);
@@ -39,25 +43,29 @@ static void on_done(struct fetch *f)
 	pthread_cond_broadcast(&changed);
 }
 
+static void ask(unsigned image, uint64_t due)
+{
+	struct ask *a = calloc(1, sizeof(*a));
+	int r;
+
+	assert(a);
+	a->image = image;
+	a->fetch = (struct fetch){ .id = ids[image], .whole = true, .done = on_done, .due = due };
+	{
+		DL_HOLD(&lock);
+		left++;
+	}
+	r = source_submit(source, &a->fetch);
+	assert(r == 0);
+	(void)r;
+}
+
 static void *ask_on(void *arg)
 {
 	unsigned seed = *(unsigned *)arg;
 
 	for (unsigned i = 0; i < ASKS; i++) {
-		struct ask *a = calloc(1, sizeof(*a));
-		unsigned image = (unsigned)rand_r(&seed) % IMAGES;
-		int r;
-
-		assert(a);
-		a->image = image;
-		a->fetch = (struct fetch){ .id = ids[image], .whole = true, .done = on_done,
-					   .due = (unsigned)rand_r(&seed) % 3 };
-		{
-			DL_HOLD(&lock);
-			left++;
-		}
-		r = source_submit(source, &a->fetch);
-		assert(r == 0);
+		ask((unsigned)rand_r(&seed) % IMAGES, (unsigned)rand_r(&seed) % 3);
 		if (rand_r(&seed) % 2)
 			source_hurry(source, ids[rand_r(&seed) % (int)IMAGES], 0);
 		usleep((unsigned)rand_r(&seed) % 2000);
@@ -70,7 +78,8 @@ static void make_images(const struct tree *t)
 	static const struct recode_want fast = { .png_fast = true };
 
 	for (unsigned i = 0; i < IMAGES; i++) {
-		struct drawing d = { 60 + i * 5, 50, 8, PNG_COLOR_TYPE_RGB, false, 24 };
+		struct drawing d = { i == LARGE ? 200 : 60 + i * 5, i == LARGE ? 150 : 50, 8,
+				     PNG_COLOR_TYPE_RGB, false, 24 };
 		dl_cleanup(buf_free) struct buf file = drawing_file(&d);
 		struct recoded r;
 		char name[16];
@@ -99,23 +108,43 @@ static void find_images(struct manifest *m)
 	}
 }
 
+static void await_all(void)
+{
+	uint64_t deadline = clock_now() + PATIENCE;
+
+	DL_HOLD(&lock);
+	while (left > 0) {
+		bool in_time = dl_cond_wait_until(&changed, &lock, deadline);
+
+		assert(in_time);
+		(void)in_time;
+	}
+}
+
+/* A reader comes for what an idle thread has in hand: it has two users, who end in either order. */
+static void run_twice(void)
+{
+	unsigned seed = 5;
+
+	for (unsigned i = 0; i < TWICE; i++) {
+		ask(LARGE, 2);
+		usleep((unsigned)rand_r(&seed) % 20000);
+		source_hurry(source, ids[LARGE], 0);
+		await_all();
+	}
+}
+
 static void run(bool wait)
 {
 	unsigned seeds[ASKERS] = { 1, 2, 3, 4 };
-	uint64_t deadline = clock_now() + PATIENCE;
 	pthread_t threads[ASKERS];
 
 	for (unsigned i = 0; i < ASKERS; i++)
 		pthread_create(&threads[i], NULL, ask_on, &seeds[i]);
 	for (unsigned i = 0; i < ASKERS; i++)
 		pthread_join(threads[i], NULL);
-	DL_HOLD(&lock);
-	while (wait && left > 0) {
-		bool in_time = dl_cond_wait_until(&changed, &lock, deadline);
-
-		assert(in_time);
-		(void)in_time;
-	}
+	if (wait)
+		await_all();
 }
 
 int main(void)
@@ -144,6 +173,7 @@ int main(void)
 		r = source_open(&(struct source_options){ .manifest = m, .served = served },
 				&source);
 		assert(r == 0);
+		run_twice();
 		run(round == 0);
 		source_close(source);
 		assert(left == 0);
