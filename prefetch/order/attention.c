@@ -8,7 +8,6 @@
 #define ALERT 1024u                     /* opens since something began */
 #define ROUND 1024u                     /* opens after them, ... */
 #define RUN 128u                        /* ... of which so many are looked at */
-#define PROMISING (SCORE_BELIEVED / 2)  /* bits */
 #define QUIET_NS CLOCK_S
 #define DEEP_FIRST 64u
 

@@ -152,6 +152,16 @@ bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 	return true;
 }
 
+static void doubt_recalled(struct tracker *t, sample_id id)
+{
+	uint32_t index;
+
+	for (size_t i = 0; t->recalled && i < t->first_count; i++)
+		if (t->firsts[i].rule.rule == EPOCH_LISTED && t->firsts[i].score.bits < PROMISING &&
+		    list_index(t->listed_over, id, &index))
+			t->unlike++;
+}
+
 /* What a program does in one epoch it may do in all. */
 void write_down(struct tracker *t, const struct seen *s)
 {
@@ -161,6 +171,7 @@ void write_down(struct tracker *t, const struct seen *s)
 
 	if (t->spec.kind != ORDER_AUTO)
 		return;
+	doubt_recalled(t, s->id);
 	for (size_t i = 0; !list && i < t->list_count; i++)
 		if (list_index(t->lists[i], s->id, &index))
 			list = t->lists[i];

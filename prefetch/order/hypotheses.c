@@ -135,7 +135,6 @@ void hypotheses_again(struct tracker *t, struct list *list, struct sequence *epo
 		sequence_unref(epoch);
 		return;
 	}
-	t->in_vain += t->listed_over != NULL;
 	list_epochs_fini(&t->listed);
 	*at = epoch;
 	t->listed = (struct list_epochs){ .at = at, .count = 1 };

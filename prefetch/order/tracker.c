@@ -45,7 +45,7 @@ static void forget(struct tracker *t)
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
 	t->opens = t->turn_at = t->deep_at = t->attended = 0;
-	t->in_vain = 0;
+	t->unlike = 0;
 	t->deep_next = 0;
 }
 
@@ -65,7 +65,7 @@ void start_main(struct tracker *t, struct follow *f)
 	t->jobs[0] = f;
 	t->job_count++;
 	t->elsewhere = (struct score){ 0 };
-	t->in_vain = 0;
+	t->unlike = 0;
 	hypotheses_clear(t->firsts, &t->first_count);
 	hypotheses_next(t);
 }

@@ -21,7 +21,8 @@
  *
  * While nothing is followed, and nothing has begun for 1024 opens (an epoch, a process, reading
  * after a pause), one open in eight is looked at, in runs of 128 (attention.c).  An epoch that
- * nothing explains may come again, and is fetched so until that was in vain twice in a row.
+ * nothing explains may come again: it is believed as soon as opens agree, and not fetched before.
+ * One of an earlier run is fetched until 128 opens of this run were unlike it.
  *
  * Pure: no I/O, no clock, no lock; one owner.  Sequences are made inside tracker_open() and
  * tracker_work(), at about 20 ns a sample.

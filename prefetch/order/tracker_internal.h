@@ -13,8 +13,9 @@
 #define LISTS 20                       /* those that are searched, and those of jobs */
 #define RECENT 256                     /* opens that are remembered, to be judged anew */
 #define BEFORE 128u                    /* opens looked at before the first evidence */
-#define IN_VAIN 2u                      /* then the next is not fetched before it is believed */
+#define RECALL_OPENS 128u               /* unlike an order of an earlier run: it is another */
 #define MARGIN 10.0f                   /* bits that the best must have more than the second */
+#define PROMISING (SCORE_BELIEVED / 2)  /* bits */
 
 struct hypothesis {                    /* that this epoch of this list is being read */
 	struct list *list;             /* borrowed from the tracker */
@@ -49,7 +50,7 @@ struct tracker {
 	struct drawn drawn[2];                 /* by the epoch's number */
 	unsigned outside;                      /* see tracker_drawn() */
 	struct replay replay;
-	unsigned in_vain;                      /* epochs in a row that did not come again */
+	unsigned unlike;                       /* opens unlike the one that was recalled */
 	const struct lessons *lessons;         /* or NULL */
 
 	struct hypothesis firsts[HYPOTHESES];  /* while nothing is believed */

@@ -3,6 +3,13 @@
 
 #define UNFIT 64                        /* opens without a job, and something is wrong */
 
+/* Before any open agrees with it: what is told; what the last run had, unless this one is seen
+ * to be unlike it.  That an epoch of this run comes again is a bet: what it lets go is missed. */
+static bool is_fetched_unseen(const struct tracker *t)
+{
+	return !t->listed_over || (t->recalled && t->unlike < RECALL_OPENS);
+}
+
 size_t tracker_courses(const struct tracker *t, const struct course **ret)
 {
 	struct course *to = ((struct tracker *)t)->courses;
@@ -15,7 +22,7 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 	for (size_t i = 0; i < t->first_count && count < TRACKER_COURSES; i++) {
 		const struct hypothesis *h = &t->firsts[i];
 
-		if (h->rule.rule == EPOCH_LISTED && t->in_vain >= IN_VAIN)
+		if (h->rule.rule == EPOCH_LISTED && !is_fetched_unseen(t))
 			continue;
 		to[count++] = (struct course){
 			.list = h->list, .sequence = h->head, .positions = &h->positions,

@@ -241,7 +241,8 @@ def permutation(rng, names):
 HOPELESS = {"with replacement": with_weights, "unseeded permutation": permutation}
 SLOW = r"source_layers=slow:latency=10ms\,parallel=64,"
 SOURCES = {"": (10000, 4), ", 10 ms": (2000, 16)}       # files, readers
-EPOCHS, SIZE = 2, 40000
+SHARES = {0.25: "", 2: ", memory for all"}      # of the dataset, as memory
+EPOCHS, SIZE = 3, 40000
 
 
 def lists_of(bench, names, what):
@@ -270,20 +271,19 @@ def hopeless_epochs(bench, source, options, lists, count, readers):
     return rates
 
 
-def hopeless_rows(bench, source, what, where, rounds):
-    """With a quarter of what the dataset has as memory."""
+def hopeless_rows(bench, source, what, where, share, rounds):
     names, readers = files_below(source), SOURCES[where][1]
     rates = {order: [[] for _ in range(EPOCHS)] for order in ("none", "auto")}
     for turn in range(rounds):
         lists = lists_of(bench, names, what)
         for order in ("none", "auto") if turn % 2 == 0 else ("auto", "none"):
-            options = f"{SLOW if where else ''}order={order},memory={len(names) * SIZE // 4}"
+            options = f"{SLOW if where else ''}order={order},memory={int(len(names) * SIZE * share)}"
             got = hopeless_epochs(bench, source, options, lists, len(names), readers)
             for values, rate in zip(rates[order], got):
                 values.append(rate)
     for epoch in range(EPOCHS):
         for order, values in rates.items():
-            bench.row(f"auto-hopeless, {what}{where}", f"order={order}, epoch {epoch}", "files/s",
+            bench.row(f"auto-hopeless, {what}{where}{SHARES[share]}", f"order={order}, epoch {epoch}", "files/s",
                       values[epoch], rates["none"][epoch], f"{readers} readers")
 
 
@@ -291,7 +291,8 @@ def hopeless(bench):
     for where, (files, _) in SOURCES.items():
         source = make_files(bench.path("hopeless"), files // 4 if bench.short else files, SIZE)
         for what in HOPELESS:
-            hopeless_rows(bench, source, what, where, min(bench.rounds, 3 if where else 7))
+            for share in SHARES:
+                hopeless_rows(bench, source, what, where, share, min(bench.rounds, 3 if where else 7))
         shutil.rmtree(source)
 
 
