@@ -71,11 +71,30 @@ static void *searcher_main(void *arg)
 	}
 }
 
+static bool take_unsaved(struct finder *f, struct lessons *ret)
+{
+	DL_HOLD(&f->lock);
+	if (!DL_TAKE(f->unsaved))
+		return false;
+	*ret = f->lessons;
+	return true;
+}
+
+static void save_lessons(struct finder *f)
+{
+	struct lessons lessons;
+
+	if (f->options.save && take_unsaved(f, &lessons))
+		f->options.save(f->options.context, &lessons);
+}
+
+/* What was learned is kept before anything is waited for: the server may be killed meanwhile. */
 static void wait_news(struct finder *f, uint64_t ns)
 {
 	uint64_t end = clock_now() + ns;
 	struct timespec until = { (time_t)(end / CLOCK_S), (long)(end % CLOCK_S) };
 
+	save_lessons(f);
 	if (ns > 0)                            /* no matter who sets the time of day */
 		(void)sem_clockwait(&f->news, CLOCK_MONOTONIC, &until);
 	else
@@ -222,23 +241,6 @@ static void look(struct finder *f)
 	f->options.look(f->options.context, opened, count);
 }
 
-static bool take_unsaved(struct finder *f, struct lessons *ret)
-{
-	DL_HOLD(&f->lock);
-	if (!DL_TAKE(f->unsaved))
-		return false;
-	*ret = f->lessons;
-	return true;
-}
-
-static void save_lessons(struct finder *f)
-{
-	struct lessons lessons;
-
-	if (f->options.save && take_unsaved(f, &lessons))
-		f->options.save(f->options.context, &lessons);
-}
-
 static void work_on_forecast(struct finder *f)
 {
 	forecast_run(&f->forecast);
@@ -292,7 +294,6 @@ static void *finder_main(void *arg)
 	while (!f->stopping) {
 		bool fruit;
 
-		save_lessons(f);
 		look(f);
 		if (!take_work(f)) {
 			if (!foretell(f))

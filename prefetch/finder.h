@@ -24,7 +24,8 @@ struct finder_options {
 	bool (*found)(void *context, const struct found *f);
 	/* On the finder's thread: what two lessons let expect. */
 	void (*foretold)(void *context, const struct forecast *f);
-	/* On the finder's thread: lessons that are new.  NULL: nowhere to keep them. */
+	/* On the finder's thread, while a search goes on as well: lessons that are new.  NULL:
+	 * nowhere to keep them. */
 	void (*save)(void *context, const struct lessons *l);
 	void *context;
 	/* On the finder's thread, before a search: who started this process; 0: not known.  NULL:

@@ -176,6 +176,20 @@ static inline struct sequence *torch_sequence(uint32_t n, uint32_t seed, uint64_
 	return q;
 }
 
+/* What a DistributedSampler gives to one of its ranks. */
+static inline struct sequence *rank_sequence(uint32_t n, uint32_t seed, uint32_t world,
+					     uint32_t rank)
+{
+	struct order_spec s = {
+		.kind = ORDER_TORCH_DISTRIBUTED, .world = world, .ranks = &rank, .rank_count = 1,
+	};
+	struct epoch e = { .rule = EPOCH_DISTRIBUTED, .seed = seed };
+	struct sequence *q;
+
+	cr_assert_eq(order_sequence(&s, &e, n, &q), 0);
+	return q;
+}
+
 static inline uint32_t word_of(uint32_t seed, uint64_t word)
 {
 	struct mt19937 g;

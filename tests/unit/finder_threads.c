@@ -1,0 +1,241 @@
+/* The finder's threads, before opens of simulated DataLoaders. */
+#include <pthread.h>
+
+#include "tests/lib/stage.h"
+
+#include "prefetch/finder.h"
+
+#define PATIENCE 100                   /* seconds until a test gives up */
+
+struct listener {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	unsigned asked;
+	struct found last;
+	struct finder *finder;
+	struct list *better;           /* is given once opens were seen */
+};
+
+static bool refuse_once(void *context, const struct found *f)
+{
+	struct listener *l = context;
+	bool follow;
+
+	pthread_mutex_lock(&l->mutex);
+	follow = ++l->asked > 1;
+	l->last = *f;
+	pthread_cond_signal(&l->cond);
+	pthread_mutex_unlock(&l->mutex);
+	return follow;
+}
+
+static void read_epoch(struct finder *f, struct stage *s, const struct sequence *q, uint32_t opens)
+{
+	struct loader l = { .sequence = q, .to = q->length, .workers = 2, .batch = 16, .pid = 50 };
+	uint32_t position, pid;
+
+	while (opens-- > 0 && loader_step(&l, s, &position, &pid))
+		finder_open(f, list_at(&s->list, q->at[position]), pid, false);
+}
+
+Test(finder_threads, asks_until_it_is_followed, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .context = &heard,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	read_epoch(f, &stage, q, 64);
+	pthread_mutex_lock(&heard.mutex);
+	while (heard.asked < 2)
+		pthread_cond_wait(&heard.cond, &heard.mutex);
+	pthread_mutex_unlock(&heard.mutex);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(heard.last.world, 0);
+	cr_assert_eq(heard.asked, 2);
+	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
+}
+
+static bool follow(void *context, const struct found *f)
+{
+	refuse_once(context, f);
+	return true;
+}
+
+static unsigned asked(struct listener *l, unsigned least)
+{
+	unsigned times;
+
+	pthread_mutex_lock(&l->mutex);
+	while (l->asked < least)
+		pthread_cond_wait(&l->cond, &l->mutex);
+	times = l->asked;
+	pthread_mutex_unlock(&l->mutex);
+	return times;
+}
+
+/* One rank of four was found, and the others are waited for: but not beyond the epoch, whose end
+ * the next one's opens do not show, since they are as foreseen. */
+Test(finder_threads, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = { .threads = 2, .found = follow, .context = &heard };
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	struct sequence *one = rank_sequence(2000, 5, 4, 1), *all = torch_sequence(2000, 5, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	read_epoch(f, &stage, one, 64);
+	cr_assert_eq(asked(&heard, 1), 1);
+	finder_turn(f, (const uint32_t[]){ 50, 51 }, 2, false);
+	for (uint32_t i = 0; i < 400; i++)      /* of all its ranks */
+		finder_open(f, list_at(list, all->at[i]), 50, true);
+	usleep(1200000);                        /* longer than it waits before it asks again */
+	cr_assert_eq(asked(&heard, 1), 1);
+	finder_stop(f);
+	sequence_unref(one);
+	sequence_unref(all);
+}
+
+static uint32_t parent(uint32_t pid) { return pid < 60 ? 40 : 41; }
+
+/* It begins while the search for a job's order goes on that has none. */
+Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = follow, .context = &heard, .parent = parent,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 5000 }, .random = { 1 } };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(5000, 42, 0);
+	struct loader l = { .sequence = q, .to = 400, .workers = 2, .batch = 16, .pid = 60 };
+	struct list *list = &stage.list;
+	struct finder *f;
+	uint32_t position, pid;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	for (uint32_t i = 0; i < 1500; i++)
+		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + i % 4, false);
+	usleep(300000);                         /* the search has begun */
+	while (loader_step(&l, &stage, &position, &pid)) {
+		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + position % 4, false);
+		finder_open(f, list_at(list, q->at[position]), pid, false);
+	}
+	cr_assert_geq(asked(&heard, 1), 1);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(list->refs, 1);
+}
+
+static void look(void *context, const sample_id *opened, size_t count)
+{
+	struct listener *l = context;
+
+	cr_assert_geq(count, 6);
+	for (size_t i = 0; i < count; i++)
+		cr_assert(opened[i] >= FIRST_ID && opened[i] < FIRST_ID + 2000);
+	finder_instead(l->finder, &l->better, 1);
+}
+
+/* The list that it began with has other files as well, so that no seed explains the opens. */
+Test(finder_threads, asks_for_lists_before_it_searches, .timeout = PATIENCE)
+{
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+		.better = &stage.list,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .look = look, .context = &heard,
+	};
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
+	struct list all = { 1, FIRST_ID, 3000 }, *list = &all;
+
+	cr_assert_eq(finder_start(&options, &heard.finder), 0);
+	finder_lists(heard.finder, &list, 1);
+	read_epoch(heard.finder, &stage, q, 64);
+	pthread_mutex_lock(&heard.mutex);
+	while (heard.asked < 2)
+		pthread_cond_wait(&heard.cond, &heard.mutex);
+	pthread_mutex_unlock(&heard.mutex);
+	finder_stop(heard.finder);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(heard.last.list, &stage.list);
+	cr_assert_eq(all.refs, 1);
+	cr_assert_eq(stage.list.refs, 1);
+}
+
+/* The search of all seeds would take minutes. */
+Test(finder_threads, stops_in_the_midst_of_a_search, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .found = refuse_once, .context = &heard,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	for (unsigned i = 0; i < 3; i++) {
+		cr_assert_eq(finder_start(&options, &f), 0);
+		finder_lists(f, &list, 1);
+		read_epoch(f, &stage, q, 40);
+		usleep(i * 100000);
+		if (i == 1)
+			finder_lists(f, NULL, 0);
+		finder_stop(f);
+		cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
+	}
+	cr_assert_eq(heard.asked, 0);
+}
+
+static void save(void *context, const struct lessons *lessons)
+{
+	struct listener *l = context;
+
+	cr_expect_eq(lessons->count, 1);
+	follow(l, &l->last);
+}
+
+/* Who is killed in the midst of it has lost nothing. */
+Test(finder_threads, keeps_what_was_learned_while_it_searches, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 1, .found = refuse_once, .save = save, .context = &heard,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
+	struct lessons lessons = { .at = { { .n = 2000, .seed = 7 } }, .count = 1 };
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	read_epoch(f, &stage, q, 40);
+	usleep(100000);                         /* it would go on for minutes */
+	finder_lessons(f, &lessons, true);
+	cr_assert_eq(asked(&heard, 1), 1);
+	finder_stop(f);
+}
