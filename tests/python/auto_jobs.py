@@ -101,9 +101,28 @@ def sampler_seed(seed):
     return torch.empty((), dtype=torch.int64).random_().item() & 0xffffffff
 
 
-def job_main(mount, seed, barrier):
+class InTurns(multiprocessing.context.ForkContext):
+    """Each process is started after one of the other job, so that their pids alternate."""
+    def __init__(self, mine, other):
+        super().__init__()
+        self.mine, self.other = mine, other
+
+    def Process(self, *words, **more):              # pylint: disable=invalid-name
+        process = multiprocessing.context.ForkProcess(*words, **more)
+        start = process.start
+
+        def start_in_turn():
+            self.mine.acquire(timeout=SEARCH)
+            start()
+            self.other.release()
+        process.start = start_in_turn
+        return process
+
+
+def job_main(mount, seed, turns, barrier):
     torch.manual_seed(seed)
-    loader = loader_of(folder_of(mount, "train"), workers=2, shuffle=True)
+    loader = loader_of(folder_of(mount, "train"), workers=3, shuffle=True,
+                       multiprocessing_context=InTurns(*turns))
     barrier.wait(SEARCH)
     for batch, _ in enumerate(loader):
         if batch == 16:
@@ -112,14 +131,17 @@ def job_main(mount, seed, barrier):
 
 
 def two_jobs(source):
-    """Two unseeded scripts that begin at once: when one was found, the other is searched for."""
+    """Two unseeded scripts that begin at once, the workers of each among the other's: when one was
+    found, the other is searched for."""
     with mounted(source, OPTIONS) as mount:
         if mount.stats()["observe"] != "fanotify":
             print("two jobs: skipped, whose opens they are is not known", flush=True)
             return
         seeds = [early_seed(1, 2**25), early_seed(1, 2**25, 5000)]
         barrier = multiprocessing.Barrier(3)
-        jobs = [multiprocessing.Process(target=job_main, args=(mount, s, barrier)) for s in seeds]
+        one, two = multiprocessing.Semaphore(1), multiprocessing.Semaphore(0)
+        jobs = [multiprocessing.Process(target=job_main, args=(mount, s, turns, barrier))
+                for s, turns in zip(seeds, ((one, two), (two, one)))]
         for j in jobs:
             j.start()
         barrier.wait(SEARCH)
