@@ -166,6 +166,19 @@ static inline bool loader_open(struct loader *l, struct stage *s)
 	return true;
 }
 
+static inline void loader_read(struct loader *l, struct stage *s, uint32_t opens)
+{
+	while (opens-- > 0)
+		cr_assert(loader_open(l, s));
+}
+
+/* All of a sequence, by two workers. */
+static inline struct loader loader_of(const struct sequence *q, uint32_t pid)
+{
+	return (struct loader){ .sequence = q, .to = q->length, .workers = 2, .batch = 16,
+				.pid = pid };
+}
+
 static inline struct sequence *torch_sequence(uint32_t n, uint32_t seed, uint64_t skip)
 {
 	struct order_spec s = { .kind = ORDER_TORCH };

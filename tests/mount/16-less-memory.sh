@@ -10,7 +10,6 @@ mkdir -p "$src/c" "$mnt"
 for i in $(seq 640); do head -c 600000 /dev/urandom > "$src/c/$i.jpg"; done    # four times `memory`
 limit=$((160 << 20)) memory=$((96 << 20))
 make_cgroup $limit
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 kills() { grep -h '^oom_kill ' "$group/memory.oom_control" "$group/memory.events" 2> /dev/null || true; }
 # set_limit BYTES: version 1 takes it once so much can be taken back
 set_limit() {

@@ -9,7 +9,6 @@ for i in $(seq 120); do head -c $((20000 + i * 331)) /dev/urandom > "$src/a/$i.j
 bytes=$(cat "$src"/a/* | wc -c)
 far=slow:latency=2ms
 options=source_layers=$far,store.path=$store,store.size=64MiB,store.keep_free=0
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 at_least() { [ "$(stat_of "$1")" -ge "$2" ]; }
 sums() { (cd "$src" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
 epoch() { (cd "$mnt" && sha256sum --quiet -c "$work/sums") || fail "$1: wrong bytes"; }

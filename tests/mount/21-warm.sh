@@ -13,7 +13,6 @@ bytes=$(cat "$src"/a/* "$src"/b/*.png | wc -c)
 sleep 2.1      # a file that has just changed is not kept yet
 far=source_layers=slow:latency=2ms\\,parallel=8
 in_store=$far,order=none,store.path=$store,store.size=64MiB,store.keep_free=0
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 says() { "$@" > "$work/out" 2> "$work/err" || fail "$* ended with $?: $(cat "$work/err")"; }
 has() { grep -q "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
 state_of() { getfattr --absolute-names --only-values -n user.dlfs.state "$mnt/$1"; }

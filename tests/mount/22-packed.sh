@@ -21,7 +21,6 @@ for i in range(40):
         f.write(random.randbytes(30000 + i))
 END
 sleep 2.1              # a file that has just changed is not kept yet
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 at_least() { [ "$(stat_of "$1")" -ge "$2" ]; }
 mount_store() {
 	mount_dlfs "$src" "$mnt" "memory=128MiB,store.path=$store,store.size=256MiB,store.keep_free=0,order=none,$1"

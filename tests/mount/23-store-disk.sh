@@ -18,17 +18,7 @@ loop=$(losetup -n -O NAME -j "$image")
 mkdir "$disk/here"     # only there: a store is not made in the folder below the mount
 sync -f "$disk"
 sleep 2.1              # a file that has just changed is not kept yet
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
-# Each file, past the page cache.
-cat > "$work/read.py" << 'PYTHON'
-import os, sys
-for name in sorted(os.listdir(sys.argv[1])):
-    fd = os.open(f"{sys.argv[2]}/{name}", os.O_RDONLY)
-    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-    if open(f"{sys.argv[1]}/{name}", "rb").read() != open(fd, "rb").read():
-        sys.exit(f"{name}: wrong bytes")
-PYTHON
-epoch() { python3 "$work/read.py" "$src/a" "$mnt/a" || fail "$1: $(cat "$work/log")"; }
+epoch() { same_past_cache "$src/a" "$mnt/a" || fail "$1: $(cat "$work/log")"; }
 all_kept() { epoch "$1"; [ "$(stat_of store_records)" -ge 60 ]; }
 fill() { wait_for 120 all_kept "$1" || fail "$1: $(stat_of store_records) are kept: $(cat "$work/log")"; }
 from_store() {

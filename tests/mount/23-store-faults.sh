@@ -7,18 +7,8 @@ mkdir -p "$src/a" "$mnt"
 for i in $(seq 60); do head -c $((20000 + i * 331)) /dev/urandom > "$src/a/$i.jpg"; done
 sleep 2.1              # a file that has just changed is not kept yet
 options=memory=4MiB,order=none,store.size=64MiB,store.keep_free=0
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 at_least() { [ "$(stat_of "$1")" -ge "$2" ]; }
-# Each file, past the page cache.
-cat > "$work/read.py" << 'END'
-import os, sys
-for name in sorted(os.listdir(sys.argv[1])):
-    fd = os.open(f"{sys.argv[2]}/{name}", os.O_RDONLY)
-    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-    if open(f"{sys.argv[1]}/{name}", "rb").read() != open(fd, "rb").read():
-        sys.exit(f"{name}: wrong bytes")
-END
-epoch() { python3 "$work/read.py" "$src/a" "$mnt/a" || fail "$1"; }
+epoch() { same_past_cache "$src/a" "$mnt/a" || fail "$1"; }
 warnings() { grep -c "$1" "$work/log" || true; }
 # In the foreground, for its log.
 start() {

@@ -11,7 +11,6 @@ mkdir -p "$src/a" "$mnt"
 for i in $(seq $files); do head -c $((9000 + i * 131)) /dev/urandom > "$src/a/$i"; done
 sleep 2.1              # a file that has just changed is not kept yet
 options=memory=8MiB,store.path=$store,store.size=16MiB,store.keep_free=0,store.zstd=1
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 at_least() { [ "$(stat_of "$1")" -ge "$2" ]; }
 
 # read.py SOURCE MOUNT COUNT SEED: so many files in random order, past the page cache, until an error ends it.

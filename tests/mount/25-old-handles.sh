@@ -8,7 +8,6 @@ mkdir -p "$src" "$mnt"
 for i in $(seq 300); do head -c $((20000 + i)) /dev/urandom > "$src/held$i"; done
 for i in $(seq 60); do head -c 300000 /dev/urandom > "$src/other$i"; done
 sleep 2.1              # a file that has just changed is not kept yet
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 mount_dlfs "$src" "$mnt" "memory=4MiB,order=none,store.path=$work/store,store.size=3MiB,store.keep_free=0"
 open_files() { ls "/proc/$(stat_of pid)/fd" | wc -l; }
 at_first=$(open_files)

@@ -2,8 +2,7 @@
 # Images with fewer bytes: whoever asks, whenever, by stat, listing or reading, gets one size, and those bytes.
 . "$(dirname "$0")/common.sh"
 
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import PIL' 2> /dev/null || skip "$python has no PIL"
+need_pil
 src=$work/src mnt=$work/mnt
 mkdir -p "$src/train" "$src/val" "$mnt"
 "$python" - "$src" << 'P'
@@ -65,7 +64,6 @@ sys.stdout.writelines(sorted(lines))
 P
 check() { "$python" "$work/check.py" "$src" "$mnt" "$1" > "$2" || fail "$1: see above"; }
 same() { cmp "$work/sums" "$1" || fail "$2: $(diff "$work/sums" "$1")"; }
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 
 # Off, if nothing was said.
 mount_dlfs "$src" "$mnt"

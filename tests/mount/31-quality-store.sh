@@ -2,8 +2,7 @@
 # What was coded is kept on the local disk: `dlfs warm` codes all, the next mount takes it from there.
 . "$(dirname "$0")/common.sh"
 
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import PIL' 2> /dev/null || skip "$python has no PIL"
+need_pil
 src=$work/src mnt=$work/mnt
 mkdir -p "$src" "$mnt"
 "$python" - "$src" << 'P'
@@ -22,7 +21,6 @@ sleep 2.1                               # files that have just changed are not k
 store=store.path=$work/store,store.size=256MiB,store.keep_free=0,order=none,memory=16MiB
 with=quality_ratio=0.9,png=fast
 sums() { (cd "$mnt" && sha256sum -- *) > "$1"; }
-stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 
 mount_dlfs "$src" "$mnt" "$with,$store"
 "$DLFS" warm "$mnt" > "$work/warm"

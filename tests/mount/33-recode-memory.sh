@@ -3,8 +3,7 @@
 . "$(dirname "$0")/common.sh"
 [ "$(id -u)" = 0 ] || skip "by design: needs root"
 [[ "$(ldd "$DLFS")" != *libasan* ]] || skip "by design: a sanitizer needs memory of its own"
-python=${PYTHON:-/usr/bin/python3}
-"$python" -c 'import PIL' 2> /dev/null || skip "$python has no PIL"
+need_pil
 
 src=$work/src mnt=$work/mnt
 mkdir -p "$src/large" "$src/middle" "$mnt"

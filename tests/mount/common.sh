@@ -32,6 +32,18 @@ mount_dlfs() {
 }
 umount_dlfs() { "$DLFS" umount "$1"; }
 
+# stat_of KEY: what the mount at $mnt says of itself
+stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
+
+# same_past_cache SOURCE MOUNTED: each file of a folder has the same bytes, read past the page cache
+same_past_cache() { python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/same_past_cache.py" "$1" "$2"; }
+
+# need_pil: $python, with PIL; or skip
+need_pil() {
+	python=${PYTHON:-/usr/bin/python3}
+	"$python" -c 'import PIL' 2> /dev/null || skip "$python has no PIL"
+}
+
 # make_cgroup LIMIT: a memory cgroup, $group, of whichever version is here; or skip
 make_cgroup() {
 	if [ -f /sys/fs/cgroup/cgroup.controllers ] && grep -q memory /sys/fs/cgroup/cgroup.controllers; then

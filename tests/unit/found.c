@@ -8,18 +8,6 @@ static struct found found_of(struct stage *s, uint32_t seed)
 	return (struct found){ .list = &s->list, .seed = seed };
 }
 
-static void read_some(struct stage *s, struct loader *l, uint32_t opens)
-{
-	while (opens-- > 0)
-		cr_assert(loader_open(l, s));
-}
-
-static struct loader loader_of(const struct sequence *q, uint32_t pid)
-{
-	return (struct loader){ .sequence = q, .to = q->length, .workers = 2, .batch = 16,
-				.pid = pid };
-}
-
 Test(found, is_followed_if_the_opens_agree)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 99, 0);
@@ -34,7 +22,7 @@ Test(found, is_followed_if_the_opens_agree)
 	wrong = found_of(&s, 98);
 	foreign = (struct found){ .list = &other, .seed = 99 };
 	cr_assert(!tracker_found(s.tracker, &right), "before any open");
-	read_some(&s, &l, 500);
+	loader_read(&l, &s, 500);
 	cr_assert(!tracker_took(s.tracker));
 	cr_assert(!tracker_found(s.tracker, &wrong));
 	cr_assert(!tracker_found(s.tracker, &foreign), "of a list that nobody gave");
@@ -64,7 +52,7 @@ Test(found, counts_epochs)
 		struct loader l = loader_of(q, 50 + 10 * e);
 		struct found f = found_of(&s, seeds[e]);
 
-		read_some(&s, &l, 40);
+		loader_read(&l, &s, 40);
 		cr_assert(tracker_found(s.tracker, &f), "epoch %u", e);
 		while (loader_open(&l, &s))
 			;
@@ -88,7 +76,7 @@ Test(found, goes_on_with_a_generator_that_was_drawn)
 		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, f.seed, skip);
 		struct loader l = loader_of(q, 50 + 10 * e);
 
-		read_some(&s, &l, 100);
+		loader_read(&l, &s, 100);
 		cr_assert(e > 0 || tracker_found(s.tracker, &f));
 		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
 		cr_assert_arr_eq(tracker_main(s.tracker)->sequence->at, q->at,
@@ -112,7 +100,7 @@ Test(found, takes_no_padding_for_an_epoch)
 		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, 42 + e, 0);
 		struct loader l = loader_of(q, 50);
 
-		read_some(&s, &l, 100);
+		loader_read(&l, &s, 100);
 		cr_assert(e > 0 || tracker_found(s.tracker, &f));
 		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
 		while (loader_open(&l, &s))
@@ -134,9 +122,9 @@ Test(found, knows_what_follows_a_seed_that_was_chosen)
 
 	stage_open(&s, "auto", N, NULL);
 	f = found_of(&s, 42);
-	read_some(&s, &l, 100);
+	loader_read(&l, &s, 100);
 	cr_assert(tracker_found(s.tracker, &f));
-	read_some(&s, &l, 100);
+	loader_read(&l, &s, 100);
 	c = tracker_main(s.tracker);
 	cr_assert_not_null(c->next);
 	cr_assert_arr_eq(c->next->at, next->at, N * sizeof(next->at[0]));
@@ -159,7 +147,7 @@ Test(found, knows_how_a_generator_goes_on)
 				torch_sequence(N, 11, skip);
 			struct loader l = loader_of(q, stay ? 50 : 50 + 10 * e);
 
-			read_some(&s, &l, 100);
+			loader_read(&l, &s, 100);
 			if (e == 0)
 				cr_assert(tracker_found(s.tracker, &f));
 			cr_assert_eq(tracker_main(s.tracker)->epoch, e, "stay %u, epoch %u", stay,
@@ -211,7 +199,7 @@ Test(found, knows_the_next_epochs_of_frameworks)
 				cr_assert_arr_eq(q->at, w->first[e], sizeof(w->first[e]));
 				cr_assert_eq(q->at[SOME - 1], w->last[e]);
 			}
-			read_some(&s, &l, 100);
+			loader_read(&l, &s, 100);
 			if (e == 0)
 				cr_assert(tracker_found(s.tracker, &f), "%s", w->name);
 			while (loader_open(&l, &s))
@@ -241,9 +229,9 @@ Test(found, knows_what_followed_in_an_earlier_run)
 	stage_open(&s, "auto", N, NULL);
 	tracker_teach(s.tracker, &lessons);
 	f = found_of(&s, 3000000000u);
-	read_some(&s, &l, 40);
+	loader_read(&l, &s, 40);
 	cr_assert(tracker_found(s.tracker, &f));
-	read_some(&s, &l, 100);
+	loader_read(&l, &s, 100);
 	cr_assert(tracker_lesson(s.tracker, &lesson));
 	cr_assert_eq(lesson.seed, 3000000000u);
 	cr_assert_eq(lesson.n, N);
@@ -251,7 +239,7 @@ Test(found, knows_what_followed_in_an_earlier_run)
 	cr_assert_arr_eq(tracker_main(s.tracker)->next->at, next->at, N * sizeof(next->at[0]));
 	while (loader_open(&l, &s))
 		;
-	read_some(&s, &second, 200);
+	loader_read(&second, &s, 200);
 	cr_assert_eq(tracker_main(s.tracker)->epoch, 1);
 	cr_assert(tracker_lesson(s.tracker, &lesson));
 	cr_assert_eq(lesson.seed, 1000000000u);
@@ -279,7 +267,7 @@ Test(found, resumes_where_the_last_run_ended)
 		tracker_teach(s.tracker, &lessons);
 		l = (struct loader){ .sequence = q, .from = 1200, .to = q->length, .workers = 4,
 				     .batch = 16, .pid = 50 };
-		read_some(&s, &l, 200);
+		loader_read(&l, &s, 200);
 		forget_verdicts(&s);
 		while (loader_open(&l, &s))
 			;
@@ -326,11 +314,11 @@ Test(found, is_a_second_job_while_the_first_goes_on)
 
 	stage_open(&s, "auto", N, NULL);
 	f = found_of(&s, 3000000000u);
-	read_some(&s, &first, 200);
+	loader_read(&first, &s, 200);
 	cr_assert(tracker_found(s.tracker, &f));
 	for (unsigned i = 0; i < 100; i++) {
-		read_some(&s, &first, 1);
-		read_some(&s, &second, 1);
+		loader_read(&first, &s, 1);
+		loader_read(&second, &s, 1);
 	}
 	f = found_of(&s, 1000000000u);
 	cr_assert(tracker_found(s.tracker, &f));
@@ -340,8 +328,8 @@ Test(found, is_a_second_job_while_the_first_goes_on)
 	cr_assert_eq(tracker_courses(s.tracker, &c), 2, "both wait");
 	forget_verdicts(&s);
 	for (unsigned i = 0; i < 1000; i++) {
-		read_some(&s, &first, 1);
-		read_some(&s, &second, 1);
+		loader_read(&first, &s, 1);
+		loader_read(&second, &s, 1);
 	}
 	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens * 95 / 100, "%u of %u",
 		      s.verdicts[TRACKER_FITS], s.opens);
@@ -366,7 +354,7 @@ Test(found, is_not_believed_of_an_epoch_that_is_over)
 		cr_assert_eq(order_sequence(&rank, &rule, N, &q), 0);
 		l.sequence = q;
 		l.to = q->length;
-		read_some(&s, &l, 30);
+		loader_read(&l, &s, 30);
 		cr_assert_eq(tracker_found(s.tracker, &f), e == 0, "epoch %u", e);
 		f.ranks[0] = 0;        /* another rank seems to have begun */
 		f.ranks[1] = 3;
@@ -412,10 +400,10 @@ Test(found, counts_the_turns)
 
 			l.workers = c->workers;
 			l.to = e == 0 ? c->to : N / 2;
-			read_some(&s, &l, 1 + (e > 0 ? c->first_of : 0));
+			loader_read(&l, &s, 1 + (e > 0 ? c->first_of : 0));
 			cr_assert_eq(tracker_turn(s.tracker), turn + e, "%s, epoch %u", c->why, e);
 			turn = tracker_turn(s.tracker);
-			read_some(&s, &l, 99);
+			loader_read(&l, &s, 99);
 			if (e == 0)
 				cr_assert(tracker_found(s.tracker, &f));
 			while (loader_open(&l, &s))
@@ -442,7 +430,7 @@ Test(found, keeps_the_list_that_is_followed)
 	stage_open(&s, "auto", N, NULL);
 	f = found_of(&s, 99);
 	cr_assert(tracker_lists(s.tracker, lists, 2));
-	read_some(&s, &l, 100);
+	loader_read(&l, &s, 100);
 	cr_assert(!tracker_found(s.tracker, &f), "its list is none of these");
 	lists[0] = &s.list;
 	cr_assert(tracker_lists(s.tracker, lists, 2));
@@ -483,7 +471,7 @@ Test(found, goes_on_as_dali_does)
 			struct loader l = { .sequence = q, .to = N, .batch = 16, .pid = 50 };
 
 			std_shuffle(f.shuffle, f.seed, e, N, q->at);
-			read_some(&s, &l, 100);
+			loader_read(&l, &s, 100);
 			cr_assert(e > 0 || tracker_found(s.tracker, &f));
 			forget_verdicts(&s);
 			while (loader_open(&l, &s))

@@ -3,18 +3,6 @@
 
 #define N 2000u
 
-static void read_some(struct stage *s, struct loader *l, uint32_t opens)
-{
-	while (opens-- > 0)
-		cr_assert(loader_open(l, s));
-}
-
-static struct loader loader_of(const struct sequence *q, uint32_t pid)
-{
-	return (struct loader){ .sequence = q, .to = q->length, .workers = 2, .batch = 16,
-				.pid = pid };
-}
-
 /* A list that was shuffled by something unknown, and is read so in every epoch. */
 Test(replay, expects_an_epoch_that_nothing_explains_to_come_again)
 {
@@ -60,7 +48,7 @@ Test(replay, does_not_bet_on_an_epoch_that_comes_again)
 		struct loader l = loader_of(q, 50 + 10 * e);
 
 		cr_assert(!expects_something(&s), "epoch %u", e);
-		read_some(&s, &l, 64);
+		loader_read(&l, &s, 64);
 		cr_assert_eq(expects_something(&s), e == 3, "epoch %u", e);
 		while (e < 3 && loader_open(&l, &s))
 			;
@@ -80,9 +68,9 @@ Test(replay, a_wrong_recollection_is_dropped_at_once)
 	tracker_recall(s.tracker, &s.list, before);
 	sequence_unref(before);
 	cr_assert(expects_something(&s));
-	read_some(&s, &l, 100);
+	loader_read(&l, &s, 100);
 	cr_assert(expects_something(&s));
-	read_some(&s, &l, 60);                 /* one open in some may agree by chance */
+	loader_read(&l, &s, 60);                 /* one open in some may agree by chance */
 	cr_assert(!expects_something(&s));
 	while (loader_open(&l, &s))
 		;
@@ -113,7 +101,7 @@ Test(replay, recalls_what_nothing_explained_in_an_earlier_run)
 	stage_open(&s, "auto", N, NULL);
 	tracker_recall(s.tracker, &s.list, kept);
 	cr_assert_null(tracker_written(s.tracker, &over), "it is not of this run");
-	read_some(&s, &second, 32);
+	loader_read(&second, &s, 32);
 	cr_assert(tracker_replays(s.tracker));
 	forget_verdicts(&s);
 	while (loader_open(&second, &s))
@@ -132,7 +120,7 @@ Test(replay, goes_on_with_a_better_list)
 	struct stage s;
 
 	stage_open(&s, "auto", N + 300, NULL);
-	read_some(&s, &l, 40);
+	loader_read(&l, &s, 40);
 	cr_assert(tracker_lists(s.tracker, &lists, 1));
 	while (loader_open(&l, &s))
 		;
