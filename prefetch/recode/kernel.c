@@ -33,11 +33,18 @@ const struct kernel *kernel_number(unsigned i)
 	return i == 0 ? &kernel_portable : NULL;
 }
 
+/* Asked once: in a virtual machine a CPUID takes microseconds.  Whichever thread comes first, all
+ * find the same.
+ */
 const struct kernel *kernel_best(void)
 {
-	const struct kernel *best = NULL, *next;
+	static const struct kernel *_Atomic known;
+	const struct kernel *best = known, *next;
 
+	if (best)
+		return best;
 	for (unsigned i = 0; (next = kernel_number(i)); i++)
 		best = next;
+	known = best;
 	return best;
 }
