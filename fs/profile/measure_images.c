@@ -1,4 +1,5 @@
 /* What decoding and recoding cost, and what they give: the sample, once for each ratio. */
+#include <math.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -168,6 +169,42 @@ static int try_all(struct work *k)
 	return k->error;
 }
 
+struct sized { uint64_t size; const struct profile_image *image; };
+
+static int by_size(const void *a, const void *b)
+{
+	const struct sized *x = a, *y = b;
+
+	return (x->size > y->size) - (x->size < y->size);
+}
+
+/* Two standard errors of means over one file of each part of a list in the order of sizes, from
+ * the differences of neighbours (Cochran, Sampling Techniques, 1977, section 5A.12).  None is left
+ * where the sample is all there is. */
+static int take_errors(const struct profile *p, struct profile_way *w)
+{
+	dl_cleanup(dl_freep) struct sized *sorted = calloc(p->sample, sizeof(*sorted));
+	double decode = 0, recode = 0, pairs = p->sample - 1;
+	double left = p->sample < p->files ? 1 - (double)p->sample / (double)p->files : 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (unsigned i = 0; i < p->sample; i++)
+		sorted[i] = (struct sized){ p->sizes[i], &w->images[i] };
+	qsort(sorted, p->sample, sizeof(*sorted), by_size);
+	for (unsigned i = 1; i < p->sample; i++) {
+		const struct profile_image *a = sorted[i - 1].image, *b = sorted[i].image;
+
+		decode += (a->decode - b->decode) * (a->decode - b->decode);
+		recode += (a->recode - b->recode) * (a->recode - b->recode);
+	}
+	if (pairs > 0) {
+		w->decode_error = 2 * sqrt(left * decode / 2 / pairs / p->sample);
+		w->recode_error = 2 * sqrt(left * recode / 2 / pairs / p->sample);
+	}
+	return 0;
+}
+
 static void sum_up(const struct profile *p, struct profile_way *w)
 {
 	bool scaled = false;           /* such an image has no PSNR, and what the others have is
@@ -211,8 +248,10 @@ int measure_images(const struct measure *m, struct profile *p)
 	r = try_all(&k);
 	pthread_cond_destroy(&k.changed);
 	dl_lock_fini(&k.lock);
-	for (unsigned way = 0; r == 0 && way < p->way_count; way++)
+	for (unsigned way = 0; r == 0 && way < p->way_count; way++) {
 		sum_up(p, &p->ways[way]);
+		r = take_errors(p, &p->ways[way]);
+	}
 	for (unsigned i = 0; r == 0 && i < p->sample; i++)
 		p->decoded += p->ways[0].images[i].decode > 0;
 	return r;

@@ -5,7 +5,9 @@
 #include "base/random.h"
 #include "fs/profile/measure.h"
 
-#define POOL 4096                      /* files that the source is measured with */
+#define SAMPLE_BYTES (40 * MiB)
+#define SAMPLE_LEAST UINT64_C(100)
+#define SAMPLE_MOST UINT64_C(400)
 
 int measure_tell(const struct measure *m, const char *what, uint64_t done, uint64_t all)
 {
@@ -14,38 +16,100 @@ int measure_tell(const struct measure *m, const char *what, uint64_t done, uint6
 	return m->options->stop && *m->options->stop ? -ECANCELED : 0;
 }
 
-/* Reservoir sampling (Vitter's algorithm R), then a shuffle, since the reservoir is not in random
- * order.  The same sample each time. */
+struct drawn { uint64_t key; uint32_t id; };
+
+static int by_key(const void *a, const void *b)
+{
+	const struct drawn *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* All files that have content.  Numbers of entries depend on how the threads of the scan took
+ * turns; inodes do not. */
+static int draw_all(const struct manifest *m, struct drawn **ret, size_t *ret_count)
+{
+	uint32_t entries = manifest_entries(m);
+	dl_cleanup(dl_freep) struct drawn *all = calloc(entries + UINT64_C(1), sizeof(*all));
+	size_t count = 0;
+
+	if (!all)
+		return -ENOMEM;
+	for (sample_id id = 0; id < entries; id++) {
+		struct attr attr;
+		uint64_t size;
+
+		if (manifest_sample(m, id, &size) && size > 0 &&
+		    manifest_attr(m, node_of_sample(id), &attr) == 0)
+			all[count++] = (struct drawn){ random_mix(attr.ino + RANDOM_STEP), id };
+	}
+	*ret_count = count;
+	*ret = DL_TAKE(all);
+	return 0;
+}
+
+/* The files with the least keys: a uniform sample in random order, and the same one each time. */
 static int take_pool(const struct manifest *m, sample_id **ret, size_t *ret_size)
 {
-	dl_cleanup(dl_freep) sample_id *pool = malloc(POOL * sizeof(*pool));
-	struct random random = { 0 };
-	uint32_t count = 0, seen = 0;
+	dl_cleanup(dl_freep) struct drawn *all = NULL;
+	sample_id *pool;
+	size_t count;
+	int r = draw_all(m, &all, &count);
 
-	if (!pool)
-		return -ENOMEM;
-	for (sample_id id = 0; id < manifest_entries(m); id++) {
-		uint64_t size;
-		uint32_t place;
-
-		if (!manifest_sample(m, id, &size) || size == 0)
-			continue;
-		seen++;
-		place = count < POOL ? count++ : random_below(&random, seen);
-		if (place < POOL)
-			pool[place] = id;
-	}
+	if (r < 0)
+		return r;
 	if (count == 0)
 		return -ENODATA;
-	random_shuffle(&random, pool, count);
+	qsort(all, count, sizeof(*all), by_key);
+	count = DL_MIN(count, (size_t)PROFILE_POOL);
+	pool = malloc(count * sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		pool[i] = all[i].id;
 	*ret_size = count;
-	*ret = DL_TAKE(pool);
+	*ret = pool;
 	return 0;
+}
+
+/* One of each part of the pool, which is in the order of sizes for that: what an image costs goes
+ * by its size, so such a sample is nearer to the whole than any files (stratified sampling). */
+static int pick(const struct measure *m, sample_id *ids, uint32_t count)
+{
+	dl_cleanup(dl_freep) struct drawn *sized = calloc(m->pool_size, sizeof(*sized));
+	struct random random = { 0 };
+
+	if (!sized)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->pool_size; i++) {
+		sized[i].id = (uint32_t)i;            /* equal ones stay in their order */
+		manifest_sample(m->manifest, m->pool[i], &sized[i].key);
+	}
+	qsort(sized, m->pool_size, sizeof(*sized), by_key);
+	for (uint32_t i = 0; i < count; i++) {
+		size_t from = m->pool_size * i / count, to = m->pool_size * (i + 1) / count;
+
+		ids[i] = m->pool[sized[from + random_below(&random, (uint32_t)(to - from))].id];
+	}
+	random_shuffle(&random, ids, count);
+	return 0;
+}
+
+/* As many as are measured in some seconds, large or small. */
+static unsigned usual_sample(const struct profile *p)
+{
+	uint64_t mean = p->bytes / p->files + 1, fit = DL_MIN(SAMPLE_BYTES / mean, SAMPLE_MOST);
+
+	return (unsigned)DL_MAX(fit, SAMPLE_LEAST);
 }
 
 static int take_sample(const struct measure *m, struct profile *p)
 {
-	unsigned count = (unsigned)DL_MIN((size_t)m->options->sample, m->pool_size);
+	unsigned wanted = m->options->sample ? m->options->sample : usual_sample(p);
+	unsigned count = (unsigned)DL_MIN((size_t)wanted, m->pool_size);
+	int r;
 
 	p->ids = calloc(count, sizeof(*p->ids));
 	p->names = calloc(count, sizeof(*p->names));
@@ -53,10 +117,11 @@ static int take_sample(const struct measure *m, struct profile *p)
 	if (!p->ids || !p->names || !p->sizes)
 		return -ENOMEM;
 	p->sample = count;
-	for (unsigned i = 0; i < count; i++) {
+	r = pick(m, p->ids, count);
+	for (unsigned i = 0; r == 0 && i < count; i++) {
 		struct buf path = BUF_EMPTY;
-		int r = manifest_path(m->manifest, node_of_sample(m->pool[i]), &path);
 
+		r = manifest_path(m->manifest, node_of_sample(p->ids[i]), &path);
 		if (r == 0)
 			r = buf_append(&path, "", 1);
 		if (r < 0) {
@@ -64,11 +129,10 @@ static int take_sample(const struct measure *m, struct profile *p)
 			return r;
 		}
 		p->names[i] = (char *)path.at;
-		p->ids[i] = m->pool[i];
-		manifest_sample(m->manifest, m->pool[i], &p->sizes[i]);
+		manifest_sample(m->manifest, p->ids[i], &p->sizes[i]);
 		p->size += (double)p->sizes[i] / count;
 	}
-	return 0;
+	return r;
 }
 
 static double cores_here(void)

@@ -1,8 +1,9 @@
 /* What a dataset costs on this machine, measured on a sample of its own files: how fast they
  * come, how fast they are decoded, and what each quality ratio makes of them.
  *
- * The sample is uniform over all regular files, and the same one each time.  What is read is
- * first dropped from the page cache, so the source is measured and not the memory.
+ * The sample is uniform over all regular files (of PROFILE_POOL, drawn by their inodes, one of
+ * each part in the order of sizes), and the same one each time.  What is read is first dropped from
+ * the page cache, so the source is measured and not the memory.
  *
  * Thread-safety: one call at a time on a profile; it makes threads of its own and ends them.
  */
@@ -12,6 +13,7 @@
 #include "prefetch/recode/recode.h"
 
 #define PROFILE_WAYS 8
+#define PROFILE_POOL 4096              /* files, at most, that anything is measured with */
 #define PROFILE_SPEEDS 4               /* 1, 4, 16, 64 at once */
 #define PROFILE_SHOWN 4                /* images whose crops are in the report */
 #define PROFILE_CROP 160               /* pixels a side */
@@ -22,7 +24,8 @@ struct profile_options {
 	double ratios[PROFILE_WAYS];   /* 1 first: how it is without recoding */
 	unsigned ratio_count;
 	unsigned max_short_side;       /* 0: no scaling */
-	unsigned sample;               /* files that are decoded and recoded */
+	unsigned sample;               /* files that are decoded and recoded; 0: 100
+					* to 400, fewer if they are large */
 	const _Atomic bool *stop;      /* end soon when it becomes true (-ECANCELED); or NULL */
 	/* On the calling thread, now and then; may be NULL. */
 	void (*progress)(void *context, const char *what, uint64_t done, uint64_t all);
@@ -52,6 +55,8 @@ struct profile_way {                   /* one ratio */
 	struct profile_image *images;  /* profile.sample of them */
 	struct profile_crop crops[PROFILE_SHOWN];
 	double size, decode, recode;   /* means over the sample */
+	double decode_error, recode_error;     /* the mean of all files is within so many seconds
+						* of it in 95 of 100 cases; 0: not known */
 	double ssim, psnr;             /* means over what was recoded; 0: nothing was, or (psnr)
 					* some were scaled */
 	double ssim_least;

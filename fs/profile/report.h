@@ -17,5 +17,7 @@ struct report {
 /* The prediction for one way; `faster` times the cores and workers, `larger` times the cache. */
 struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
 				 double larger);
+/* How many of the ways, from the first one on, differ: 1 if nothing was recoded. */
+unsigned report_ways(const struct profile *p);
 int report_text(const struct report *r, struct buf *ret) DL_MUST_CHECK;
 int report_html(const struct report *r, struct buf *ret) DL_MUST_CHECK;

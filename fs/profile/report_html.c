@@ -73,9 +73,8 @@ static int put_base64(struct buf *b, struct bytes data)
 static int put_times(const struct report *r, bool first, struct buf *b)
 {
 	struct svg_bar bars[PROFILE_WAYS] = { 0 };
-	unsigned ways = r->profile->decoded ? r->profile->way_count : 1;
+	unsigned ways = report_ways(r->profile);
 
-	/* Of no image at any ratio the same. */
 	for (unsigned i = 0; i < ways; i++) {
 		struct prediction p = report_predict(r, i, first, 1, 1);
 
@@ -142,7 +141,7 @@ static int put_charts(const struct report *r, struct buf *b)
 		e = buf_printf(b, "<h3>First epoch</h3>\n");
 	if (e == 0)
 		e = put_times(r, true, b);
-	if (e < 0 || !r->profile->decoded)
+	if (e < 0 || report_ways(r->profile) == 1)
 		return e;
 	e = buf_printf(b, "<h2>Bytes of each file, of the source's</h2>\n"
 			       "<p>Least, quarters, median and most of the sample.</p>\n");
@@ -204,7 +203,7 @@ int report_html(const struct report *r, struct buf *ret)
 		e = buf_printf(ret, "<h1>dlfs profile</h1>\n");
 	if (e == 0)
 		e = put_charts(r, ret);
-	if (e == 0 && r->profile->decoded)
+	if (e == 0 && report_ways(r->profile) > 1)
 		e = put_crops(r->profile, ret);
 	if (e == 0)
 		e = buf_printf(ret, "<h2>All figures</h2>\n<pre>");

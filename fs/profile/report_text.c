@@ -16,6 +16,14 @@ static double timing_cpu(const struct profile *p, const struct profile_way *w)
 	return (p->ways[0].decode + w->decode) / SERVED_TIMED_OF;
 }
 
+unsigned report_ways(const struct profile *p)
+{
+	for (unsigned i = 0; i < p->way_count; i++)
+		if (p->ways[i].recoded)
+			return p->way_count;
+	return DL_MIN(p->way_count, 1u);
+}
+
 struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
 				 double larger)
 {
@@ -57,13 +65,61 @@ static int put_speeds(const struct profile *p, struct buf *b)
 	return r < 0 ? r : buf_printf(b, "\n");
 }
 
+/* How far the means of all files may be from those of the sample; the largest of all ratios. */
+static int put_errors(const struct profile *p, struct buf *b)
+{
+	double decode = 0, recode = 0;
+	int r;
+
+	for (unsigned i = 0; i < report_ways(p); i++) {
+		const struct profile_way *w = &p->ways[i];
+
+		if (w->decode > 0)
+			decode = DL_MAX(decode, w->decode_error / w->decode);
+		if (w->recoded)
+			recode = DL_MAX(recode, w->recode_error / w->recode);
+	}
+	if (decode == 0)
+		return 0;
+	r = buf_printf(b, "Tried with %u of %llu files (--sample); means of all are within %.1f %% "
+		       "(decoded)", p->sample, (unsigned long long)p->files, 100 * decode);
+	if (r == 0 && recode > 0)
+		r = buf_printf(b, ", %.1f %% (recoded)", 100 * recode);
+	return r < 0 ? r : buf_printf(b, " of these\n");
+}
+
+/* Why most of the sample is served as it is, the first of the ways apart. */
+static enum recode_reason usual_reason(const struct profile *p)
+{
+	unsigned counts[RECODE_REASONS] = { 0 };
+	enum recode_reason most = RECODE_OFF;
+
+	for (unsigned i = 0; i < p->sample; i++)
+		counts[p->ways[p->way_count - 1].images[i].reason]++;
+	for (unsigned i = 0; i < RECODE_REASONS; i++)
+		if (counts[i] > counts[most])
+			most = i;
+	return most;
+}
+
+static int put_notes(const struct profile *p, struct buf *b)
+{
+	int r = put_errors(p, b);
+
+	if (r == 0 && p->way_count > 1 && report_ways(p) == 1)
+		r = buf_printf(b, "Nothing of the sample is recoded at these ratios, most of it "
+			       "because: %s\n(ratios are for JPEGs; png=fast, for PNGs, is not "
+			       "measured here)\n", recode_reason_name(usual_reason(p)));
+	return r < 0 ? r : buf_printf(b, "\n");
+}
+
 static int put_quality(const struct profile *p, struct buf *b)
 {
 	int r = buf_printf(b, "Quality, and what one core does (%.0f here)\n"
 			   "%8s %8s %8s %8s %8s %10s %10s %8s\n", p->cores, "ratio", "bytes",
 			   "SSIM", "least", "PSNR, dB", "decoded/s", "recoded/s", "as is");
 
-	for (unsigned i = 0; r == 0 && i < p->way_count; i++) {
+	for (unsigned i = 0; r == 0 && i < report_ways(p); i++) {
 		const struct profile_way *w = &p->ways[i];
 
 		r = buf_printf(b, "%8.3g %7.1f%% ", w->ratio, p->size > 0 ? 100 * w->size / p->size
@@ -84,7 +140,15 @@ static int put_quality(const struct profile *p, struct buf *b)
 		if (r == 0)
 			r = buf_printf(b, "%8u\n", p->sample - w->recoded);
 	}
-	return r < 0 ? r : buf_printf(b, "\n");
+	return r < 0 ? r : put_notes(p, b);
+}
+
+/* Seconds, never with an exponent. */
+static int put_time(double seconds, struct buf *b)
+{
+	int places = seconds >= 1000 ? 0 : seconds >= 100 ? 1 : seconds >= 10 ? 2 : 3;
+
+	return buf_printf(b, "%10.*f ", places, seconds);
 }
 
 static int put_prediction(const struct report *r, const char *what, unsigned way, double faster,
@@ -92,8 +156,12 @@ static int put_prediction(const struct report *r, const char *what, unsigned way
 {
 	struct prediction first = report_predict(r, way, true, faster, larger);
 	struct prediction later = report_predict(r, way, false, faster, larger);
-	int e = buf_printf(b, "%-24s %10.4g %10.4g ", what, first.epoch, later.epoch);
+	int e = buf_printf(b, "%-24s ", what);
 
+	if (e == 0)
+		e = put_time(first.epoch, b);
+	if (e == 0)
+		e = put_time(later.epoch, b);
 	/* All of it is in the cache, and nothing is known of what is done with it. */
 	if (e == 0 && later.epoch == 0)
 		return buf_printf(b, "%10s %7.1f%% %10s %10s  -\n", "-", 100 * later.hits, "-",
@@ -105,25 +173,28 @@ static int put_prediction(const struct report *r, const char *what, unsigned way
 				      predict_bound_name(later.bound));
 }
 
-/* Without images all ratios are alike, and more cores bring nothing unless the loader needs
- * them. */
+/* Without images all ratios are alike, more cores bring nothing unless the loader needs them, and
+ * more cache nothing to what fits. */
 static int put_cases(const struct report *r, struct buf *b)
 {
 	static const struct { const char *what; double faster, larger; } others[] = {
 		{ "twice cores and workers", 2, 1 }, { "4 x cores and workers", 4, 1 },
 		{ "twice the cache", 1, 2 }, { "four times the cache", 1, 4 },
 	};
-	bool images = r->profile->decoded > 0;
+	bool images = r->profile->decoded > 0, cores = images || r->prepare > 0;
+	bool fits = report_predict(r, 0, false, 1, 1).hits == 1;
 	char what[48] = "as it is";
 	int e = 0;
 
-	for (unsigned i = 0; e == 0 && i < (images ? r->profile->way_count : 1); i++) {
+	for (unsigned i = 0; e == 0 && i < report_ways(r->profile); i++) {
 		if (images)
 			snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
 		e = put_prediction(r, what, i, 1, 1, b);
 	}
-	for (size_t i = images || r->prepare > 0 ? 0 : 2; e == 0 && i < DL_COUNT(others); i++)
-		e = put_prediction(r, others[i].what, 0, others[i].faster, others[i].larger, b);
+	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++)
+		if (others[i].larger > 1 ? !fits : cores)
+			e = put_prediction(r, others[i].what, 0, others[i].faster,
+					   others[i].larger, b);
 	return e;
 }
 

@@ -3,7 +3,17 @@
 . "$(dirname "$0")/common.sh"
 
 here=$(cd "$(dirname "$0")" && pwd)
-python3 "$here/../lib/make_dataset.py" "$work/src" 3 40
+need_pil
+python3 "$here/../lib/make_dataset.py" "$work/png" 3 32
+python3 "$here/../lib/make_dataset.py" "$work/src" 3 32
+"$python" - "$work/src/class01" << 'P'
+import random, sys
+from PIL import Image, ImageFilter
+rng = random.Random(1)
+for i in range(8):
+    picture = Image.frombytes("RGB", (200, 150), rng.randbytes(90000)).filter(ImageFilter.GaussianBlur(1.5))
+    picture.save(f"{sys.argv[1]}/photo{i}.jpg", quality=95)
+P
 printf 'no image' > "$work/src/class00/<odd>&.txt"
 
 "$DLFS" profile "$work/src" --step-rate 1000 --workers 2 --cache 1MiB --prepare 1ms \
@@ -35,8 +45,34 @@ for step in '' '--step-rate 100'; do
 		fail "no images: $(cat "$work/out")"
 	! grep -Eq 'inf|nan' "$work/out" "$work/t.html" || fail "a figure of nothing: $(cat "$work/out")"
 	steps=$(grep -c 'training step$' "$work/out" || true)
-	[ "$steps" = "$([ -z "$step" ] && echo 0 || echo 3)" ] || fail "bound by a step '$step': $(cat "$work/out")"
+	[ "$steps" = "$([ -z "$step" ] && echo 0 || echo 1)" ] || fail "bound by a step '$step': $(cat "$work/out")"
 done
+
+# A sample has as many of the large files, in proportion, as there are.
+mkdir "$work/sizes"
+for i in {1..100}; do head -c $((i % 10 == 0 ? 5010 : 10)) /dev/zero > "$work/sizes/$i.txt"; done
+"$DLFS" profile "$work/sizes" -n 10 > "$work/out" || fail "profile of sizes ended with $?"
+grep -q 'sample: 10 files of 510 B' "$work/out" || fail "not one of ten large files: $(cat "$work/out")"
+
+# It is the same one each time, even of files that are all alike, and how far the whole may be from it is told.
+mkdir -p "$work/same"/{0,1,2,3,4,5}
+for i in {1..24}; do cp "$work/src/class01/photo0.jpg" "$work/same/$((i % 6))/$i.jpg"; done
+shown() {
+	"$DLFS" profile "$work/same" -n 4 -r 0.9 --report "$work/s.html" > "$work/out" ||
+		fail "profile of 4 ended with $?"
+	grep -o '[0-5]/[0-9]*[.]jpg' "$work/s.html"
+}
+once=$(shown)
+[ "$(wc -l <<< "$once")" = 4 ] || fail "not 4 images in the report: $once"
+[ "$(shown)" = "$once" ] || fail "another sample than $once"
+"$DLFS" profile "$work/src" -r 0.9 -n 8 > "$work/out" || fail "profile of 8 ended with $?"
+grep -Eq '^Tried with 8 of 41 files .* within [0-9.]+ % \(decoded\), [0-9.]+ % \(recoded\)' "$work/out" ||
+	fail "no word of the error: $(cat "$work/out")"
+
+# What cannot be recoded is not shown once for each ratio.
+"$DLFS" profile "$work/png" > "$work/out" || fail "profile of PNGs ended with $?"
+grep -q '^Nothing of the sample is recoded' "$work/out" || fail "no word of PNGs: $(cat "$work/out")"
+! grep -q 'ratio 0.9' "$work/out" || fail "a ratio that changes nothing: $(cat "$work/out")"
 
 # On a terminal there is progress.
 script -qec "'$DLFS' profile '$work/src' --sample 8" "$work/typed" > /dev/null || fail "profile failed on a terminal"
@@ -50,9 +86,9 @@ grep -q 'no file with content' "$work/.out" || fail "an empty folder: $(cat "$wo
 expect_fail "$DLFS" profile "$work/src" --ratios 1,1.5
 grep -q -- '--ratios takes .* up to 1,.*, not "1,1.5"' "$work/.out" || fail "a ratio over 1: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" -w 0
-grep -q -- '--workers takes a number above 0, not "0"' "$work/.out" || fail "no workers: $(cat "$work/.out")"
+grep -q -- '--workers takes a whole number from 1 to .*, not "0"' "$work/.out" || fail "no workers: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" -n 0
-grep -q -- '--sample takes a whole number from 1 to 100000' "$work/.out" || fail "no sample: $(cat "$work/.out")"
+grep -q -- '--sample takes a whole number from 1 to 4096' "$work/.out" || fail "no sample: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" --cache many
 expect_fail "$DLFS" profile "$work/src" --report "$work/no/such/r.html"
 grep -q 'r.html cannot be written' "$work/.out" || fail "a report nowhere: $(cat "$work/.out")"
