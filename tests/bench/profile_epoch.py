@@ -2,7 +2,11 @@
 mount, PIL, transforms and a step that takes its time.  Several kinds of trouble: a slow source, a
 slow step, few cores, and few cores while images are coded anew.  Predictions are for what was
 measured, so the ratio should be 1.  What the loop takes apart from decoding, the user has to know:
-it is measured over files in memory, without dlfs, once a round."""
+it is measured over files in memory, without dlfs, once a round.
+
+Predictions are for a machine on which nothing else runs.  What other programs had of the processors
+is in the last column: an epoch that the processor bounds takes longer by up to as much.  So its own
+ratio is between that to all of its time and that to the time without their part."""
 import os
 import re
 import shutil
@@ -59,28 +63,33 @@ def measure_loop(bench, python, source, few):
     """What the loop takes of files in memory: all of it by those of `source`, the rest by a few of them."""
     (a_file,), *_ = real(python, source, 100000, 1)
     decode = predicted(bench, source, "", 100000)[2]
-    _, _, starts, receive = real(python, few, STEP, 3)
+    _, _, starts, receive, _ = real(python, few, STEP, 3)
     return {"prepare": a_file - decode, "receive": min(receive), "start": min(starts)}
 
 
 def measure(bench, python, source, way, loop):
-    """(predicted, real) of the first epoch, and of the later ones."""
+    """(predicted, real, part of the processors that others had) of the first epoch, and of the later ones."""
     layers, rate, epochs, ratio = way
     first, later, _ = predicted(bench, source, layers, rate, ratio, **loop)
     options = f"order=none,quality_ratio={ratio}"
     if layers:
         options += ",source_layers=" + layers.replace(",", r"\,")
     with dlfs_mount(bench, source, options) as mount:
-        _, seconds, _, _ = real(python, mount.at, rate, epochs)
-    return (first, seconds[0]), ((epochs - 1) * later, sum(seconds[1:]))
+        _, seconds, _, _, others = real(python, mount.at, rate, epochs)
+    return ((first, seconds[0], others[0]),
+            ((epochs - 1) * later, sum(seconds[1:]), sum(others[1:]) / max(epochs - 1, 1)))
 
 
-def rows(bench, name, both, note):
-    """`both`: a (predicted, real) of each round."""
-    got = [took for _, took in both]
-    bench.row("profile", f"{name}: real", "s", got, got, note)
-    bench.row("profile", f"{name}: predicted", "s", [told for told, _ in both], got)
-    bench.row("profile", f"{name}: predicted, each to its own", "of 1", [told / took for told, took in both])
+def rows(bench, name, found, note):
+    """`found`: what measure() says, of each round."""
+    told, got, others = zip(*found)
+    had = f"others: {100 * min(others):.0f} to {100 * max(others):.0f} % of the processors"
+    bench.row("profile", f"{name}: real", "s", got, got, f"{note}; {had}")
+    bench.row("profile", f"{name}: predicted", "s", told, got)
+    own = f"{name}: predicted, each to its own"
+    bench.row("profile", own, "of 1", [t / g for t, g in zip(told, got)])
+    if "processor" in name:
+        bench.row("profile", f"{own}, less the others' part", "of 1", [t / g / (1 - o) for t, g, o in found])
 
 
 def profile_epoch(bench):
