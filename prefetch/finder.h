@@ -1,6 +1,6 @@
 /* Finds the order that nobody told: tries every seed that the first opens of an epoch allow.
  *
- *   constants     seeds that frameworks have built in; DALI's std::shuffle
+ *   constants     seeds that frameworks have built in, or add the user's to; DALI's std::shuffle
  *   small seeds   below 2^20, as one process reads them, or as one of up to 64 ranks
  *   all seeds     of RandomSampler's private generator, and of one given to a DataLoader
  *

@@ -15,8 +15,7 @@
 #define MIXED_STARTS 16                /* the order's first is one of so many opens ... */
 #define MIXED_STARTS_LATE 4            /* ... with a generator that was passed along */
 
-#define PIECE (UINT64_C(1) << 20)
-#define PIECES ((uint32_t)(SEEDS_ALL / PIECE))
+#define PIECES ((uint32_t)(SEEDS_ALL / SEEDS_PIECE))
 
 /* --- How well a seed explains the opens ------------------------------------------------ */
 
@@ -319,26 +318,28 @@ static void hit(void *context, uint32_t seed, size_t start)
 
 uint32_t search_piece(uint32_t seed)
 {
-	return LIKELY_PIECES + (uint32_t)(seed / PIECE);
+	return LIKELY_PIECES + (uint32_t)(seed / SEEDS_PIECE);
+}
+
+void search_seeds(struct search *s, uint32_t number)
+{
+	uint64_t from = number * SEEDS_PIECE;
+
+	seeds_search(seeds_fastest(), s->starts, s->start_count, from, from + SEEDS_PIECE, &s->stop,
+		     hit, s);
 }
 
 void search_run(struct search *s)
 {
-	enum seeds_kernel kernel = seeds_fastest();
 	struct spare spare = { 0 };
 	uint32_t piece;
 
 	while (!s->stop && (piece = s->next++) < s->end) {
-		uint64_t from;
-
 		if (s->gentle && piece > 0)
 			spare_rest(&spare, &s->stop);
-		if (piece < LIKELY_PIECES) {
+		if (piece < LIKELY_PIECES)
 			search_likely(s, piece);
-		} else {
-			from = (piece - LIKELY_PIECES) * PIECE;
-			seeds_search(kernel, s->starts, s->start_count, from, from + PIECE,
-				     &s->stop, hit, s);
-		}
+		else
+			search_seeds(s, piece - LIKELY_PIECES);
 	}
 }

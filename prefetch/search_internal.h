@@ -8,11 +8,14 @@
 #define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
 #define POPULAR_PIECE 32u
 #define POPULAR_PIECES (CHAIN_POPULAR_MAX / POPULAR_PIECE)
-#define LIKELY_PIECES (1 + POPULAR_PIECES + SMALL_PIECES)
+#define LIKELY_PIECES (2 + POPULAR_PIECES + SMALL_PIECES)
+#define SEEDS_PIECE (UINT64_C(1) << 20)
 
 /* search_likely.c: what is tried before all seeds are, by piece: what is known of other epochs and
- * constants; numbers that many use; small seeds. */
+ * constants; seeds added to a constant; numbers that many use; small seeds. */
 void search_likely(struct search *s, uint32_t piece);
+/* One piece of all seeds: from number * SEEDS_PIECE on. */
+void search_seeds(struct search *s, uint32_t number);
 
 /* In bits; step: of so many ranks. */
 float search_explains(const struct evidence *e, const struct found *f, uint32_t step);

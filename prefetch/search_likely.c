@@ -6,6 +6,8 @@
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u
 #define POPULAR_WORDS 64                /* some epochs of a script that draws little else */
+/* YOLOv5's generator has 6148914691236517205 - 1 + what the user says: create_dataloader(). */
+#define YOLO_SEED 0x55555554u
 
 /* Each of these costs a whole permutation, so the second epoch is the last that is tried.  Some
  * differ in a few places only: the best of them it is. */
@@ -172,9 +174,11 @@ void search_likely(struct search *s, uint32_t piece)
 			if (s->parts[l].first_count > 0)
 				try_lessons(s, l);
 		try_constants(s);
-	} else if (piece <= POPULAR_PIECES) {
-		popular_piece(s, piece - 1);
+	} else if (piece == 1) {
+		search_seeds(s, YOLO_SEED / SEEDS_PIECE);
+	} else if (piece < 2 + POPULAR_PIECES) {
+		popular_piece(s, piece - 2);
 	} else {
-		small_piece(s, piece - 1 - POPULAR_PIECES);
+		small_piece(s, piece - 2 - POPULAR_PIECES);
 	}
 }
