@@ -130,10 +130,19 @@ static bool is_constant(uint32_t seed)
 	return false;
 }
 
+static void exchange(struct epoch *a, struct epoch *b)
+{
+	struct epoch kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
 /* After an epoch that was found by its seed.  A generator that was passed along goes on, and so
  * does one whose seed is built in; a small seed was chosen by somebody who adds the epoch to it, or
  * goes on, or does the same again.  Any other was drawn for this epoch alone, and says nothing of
- * the next; but of several ranks that share batches (accelerate) the generator goes on. */
+ * the next; but of several ranks that share batches (accelerate) the generator goes on.  One that
+ * did so goes on as it did. */
 static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 {
 	size_t count = 0;
@@ -148,7 +157,11 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 	for (unsigned bases = base; bases <= (drawn ? 0u : 1u); bases--)
 		for (unsigned permutations = 2; permutations > 0; permutations--) {
 			ret[count] = *now;
-			ret[count++].skip += pass(n, bases, permutations);
+			ret[count].stride = pass(n, bases, permutations);
+			ret[count].skip += ret[count].stride;
+			if (ret[count].stride == now->stride)
+				exchange(&ret[0], &ret[count]);
+			count++;
 		}
 	if (!drawn)
 		ret[count++] = *now;

@@ -57,7 +57,8 @@ struct epoch {                         /* a value: copy freely */
 	enum epoch_rule rule;
 	uint64_t number;               /* which epoch this is, from spec.epoch on */
 	/* EPOCH_TORCH: randperm from MT19937(seed) after `skip` words.  chained: seed itself is
-	 * word `word` of the default generator MT19937(spec.seed), `stride` words on. */
+	 * word `word` of the default generator MT19937(spec.seed), `stride` words on; else with
+	 * auto stride: of these words so many came with the epoch before; 0: not known. */
 	uint32_t seed;
 	uint64_t skip;
 	bool chained;

@@ -63,29 +63,43 @@ Test(found, counts_epochs)
 	stage_close(&s);
 }
 
-/* One that accelerate's ranks share goes on all the same; nothing is fetched for it before. */
+/* One that accelerate's ranks share goes on all the same, and so does the one of detectron2's
+ * TrainingSampler, without a permutation that is thrown away; nothing is fetched for it before it
+ * has done so once. */
 Test(found, goes_on_with_a_generator_that_was_drawn)
 {
-	struct found f;
-	struct stage s;
+	static const uint64_t words[] = { 2 * (N - 1), N - 1 };
 
-	stage_open(&s, "auto", N, NULL);
-	f = found_of(&s, 3000000000u);
-	for (uint32_t e = 0; e < 3; e++) {
-		uint64_t skip = e * 2 * (N - 1);
-		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, f.seed, skip);
-		struct loader l = loader_of(q, 50 + 10 * e);
+	for (uint32_t i = 0; i < 4 * DL_COUNT(words); i++) {
+		uint32_t e = i % 4;
+		uint64_t skip = e * words[i / 4];
+		static struct found f;
+		static struct stage s;
+		struct loader l;
+		const struct course *c;
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+		dl_cleanup(sequence_unrefp) struct sequence *after = NULL;
 
+		if (e == 0)
+			stage_open(&s, "auto", N, NULL);
+		f = found_of(&s, 2000000000u);
+		q = torch_sequence(N, f.seed, skip);
+		after = torch_sequence(N, f.seed, skip + words[i / 4]);
+		l = loader_of(q, 50 + 10 * e);
 		loader_read(&l, &s, 100);
 		cr_assert(e > 0 || tracker_found(s.tracker, &f));
-		cr_assert_eq(tracker_main(s.tracker)->epoch, e);
-		cr_assert_arr_eq(tracker_main(s.tracker)->sequence->at, q->at,
-				 N * sizeof(q->at[0]));
-		cr_assert_eq(tracker_main(s.tracker)->next != NULL, e > 0);
+		c = tracker_main(s.tracker);
+		cr_assert_eq(c->epoch, e);
+		cr_assert_arr_eq(c->sequence->at, q->at, N * sizeof(q->at[0]));
+		cr_assert_eq(c->next != NULL, e > 0);
+		if (e > 0)
+			cr_assert_arr_eq(c->next->at, after->at, N * sizeof(q->at[0]),
+					 "words %lu, epoch %u", words[i / 4], e);
 		while (loader_open(&l, &s))
 			;
+		if (e == 3)
+			stage_close(&s);
 	}
-	stage_close(&s);
 }
 
 /* Ranks that share batches: what is missing at the end is taken from the beginning. */
