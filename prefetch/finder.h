@@ -2,6 +2,7 @@
  *
  *   constants     seeds that frameworks have built in, or add the user's to; DALI's std::shuffle
  *   small seeds   below 2^20, as one process reads them, or as one of up to 64 ranks
+ *   numpy's       a list that Keras shuffled by one of 10^6, if a single process reads
  *   all seeds     of RandomSampler's private generator, and of one given to a DataLoader
  *
  * One thread waits and decides; as many as there are processors search, at SCHED_IDLE, on

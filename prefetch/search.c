@@ -22,7 +22,8 @@
 static struct epoch permutation_of(const struct found *f)
 {
 	return (struct epoch){
-		.rule = EPOCH_TORCH, .seed = f->seed, .skip = f->skip, .shuffle = f->shuffle,
+		.rule = f->buffer ? EPOCH_NUMPY : EPOCH_TORCH, .seed = f->seed, .skip = f->skip,
+		.shuffle = f->shuffle, .buffer = f->buffer,
 	};
 }
 
@@ -32,11 +33,12 @@ float search_explains(const struct evidence *e, const struct found *f, uint32_t 
 	struct epoch rule = permutation_of(f);
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
-	struct scale scale = { list_count(f->list), step };
+	struct scale scale = { list_count(f->list), step, f->buffer };
+	uint32_t head = step > 1 || f->buffer ? HEAD_OF_WORLD : HEAD;
 	struct score score = { 0 };
 	float most = 0.0f;
 
-	if (order_prefix(&none, &rule, scale.n, step > 1 ? HEAD_OF_WORLD : HEAD, &q) < 0 ||
+	if (order_prefix(&none, &rule, scale.n, head, &q) < 0 ||
 	    positions_init(&positions, q) < 0)
 		return 0.0f;
 	for (size_t i = 0; i < e->count; i++) {
@@ -143,10 +145,12 @@ void search_ranks(const struct evidence *e, struct found *f)
 }
 
 /* In batches, or of several workers one each. */
-static bool goes_on(uint32_t position, uint32_t before, uint32_t step)
+static bool goes_on(const struct found *f, uint32_t position, uint32_t before)
 {
-	return position != POSITION_NONE && before != POSITION_NONE && position > before &&
-	       position - before <= GOES_ON * step;
+	uint32_t back = GOES_ON * f->buffer, on = back + GOES_ON * DL_MAX(f->world, 1u);
+
+	return position != POSITION_NONE && before != POSITION_NONE &&
+	       position + back > before && position <= before + on;
 }
 
 static bool reads(const struct found *f, const struct positions *positions,
@@ -162,7 +166,7 @@ static bool reads(const struct found *f, const struct positions *positions,
 		if (list_index(f->list, e->opens[i].id, &index))
 			p = positions_first(positions, index);
 		opens++;
-		on += goes_on(p, before, DL_MAX(f->world, 1u));
+		on += goes_on(f, p, before);
 		before = p;
 	}
 	return on > 0 && on * 2 >= opens - 1;

@@ -178,7 +178,9 @@ void search_likely(struct search *s, uint32_t piece)
 		search_seeds(s, YOLO_SEED / SEEDS_PIECE);
 	} else if (piece < 2 + POPULAR_PIECES) {
 		popular_piece(s, piece - 2);
-	} else {
+	} else if (piece < 2 + POPULAR_PIECES + SMALL_PIECES) {
 		small_piece(s, piece - 2 - POPULAR_PIECES);
+	} else {
+		search_numpy(s, piece - 2 - POPULAR_PIECES - SMALL_PIECES);
 	}
 }

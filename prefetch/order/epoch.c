@@ -175,7 +175,7 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret)
 {
-	if (now->shuffle) {
+	if (now->shuffle || now->rule == EPOCH_NUMPY) {
 		ret[0] = *now;
 		ret[0].number++;
 		ret[0].skip += now->shuffle >= STD_SHUFFLE_EACH;
@@ -214,6 +214,9 @@ int order_describe(const struct order_spec *s, const struct epoch *e, struct buf
 	case EPOCH_DISTRIBUTED:
 		return buf_printf(ret, "DistributedSampler, seed + epoch = %u, world %u",
 				  e->seed, s->world);
+	case EPOCH_NUMPY:
+		return buf_printf(ret, "shuffled by numpy, seed %u, and read from a buffer of %u",
+				  e->seed, e->buffer);
 	case EPOCH_TORCH:
 		break;
 	}

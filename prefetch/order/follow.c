@@ -10,11 +10,6 @@
 #define RESUME_MIN (TRACKER_SPREAD / 2)
 #define ASKED_BEFORE 64u               /* positions after the first that we hear of */
 
-static struct scale scale_of(const struct follow *f)
-{
-	return (struct scale){ f->course.sequence->n, f->course.sequence->step };
-}
-
 static size_t words_of(uint32_t length)
 {
 	return (length + BITS - 1) / BITS;
@@ -83,7 +78,8 @@ static uint32_t patience(const struct follow *f)
 	uint64_t most = pieces ? DL_MAX(UINT64_C(4) * pieces->reservoir, (uint64_t)FOLLOW_WINDOW)
 			       : TRACKER_SPREAD;
 
-	return (uint32_t)DL_MIN(most, (uint64_t)TRACKER_SPREAD);
+	most = DL_MIN(most, (uint64_t)TRACKER_SPREAD);
+	return DL_MAX((uint32_t)most, buffer_behind(f->course.sequence));
 }
 
 static void mark(struct follow *f, uint32_t position, uint64_t now)
@@ -116,7 +112,7 @@ static void pass_by(struct follow *f, uint64_t now)
 	    !follow_alive(f) || (!f->hasty && f->moved && now < f->moved + PASSED_NS) ||
 	    !score_lately(&f->score, &low, &high))
 		return;
-	room = 2 * (high - low) + 64;
+	room = 2 * (high - low) + 64 + buffer_behind(c->sequence);
 	if (low < c->front + room)
 		return;
 	c->front = low - room;
@@ -140,7 +136,7 @@ static uint32_t expected(const struct follow *f, uint32_t index)
 	     p = positions_following(&f->positions, index, p)) {
 		if (p < f->course.front || opened_at(f, p))
 			continue;
-		if (score_continues(&f->score, p, scale_of(f)))
+		if (score_continues(&f->score, p, scale_of(f->course.sequence)))
 			return p;
 		if (lowest == POSITION_NONE)
 			lowest = p;
@@ -178,9 +174,10 @@ enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_
 	if (p == POSITION_NONE || p >= f->course.reach + TRACKER_SPREAD)
 		return FOLLOW_ELSEWHERE;
 	*ret_position = p;
-	if (score_succeeds(&f->score, p, scale_of(f)) || goes_on(f, p))
+	if (score_succeeds(&f->score, p, scale_of(f->course.sequence)) || goes_on(f, p))
 		return FOLLOW_SUCCEEDS;
-	return score_continues(&f->score, p, scale_of(f)) ? FOLLOW_CONTINUES : FOLLOW_WITHIN;
+	return score_continues(&f->score, p, scale_of(f->course.sequence)) ? FOLLOW_CONTINUES
+									    : FOLLOW_WITHIN;
 }
 
 static void agree(struct follow *f, bool agrees)
@@ -221,8 +218,8 @@ static void begin_late(struct follow *f, uint32_t position)
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
 	begin_late(f, position);
-	agree(f, score_continues(&f->score, position, scale_of(f)));
-	score_open(&f->score, position, scale_of(f));
+	agree(f, score_continues(&f->score, position, scale_of(f->course.sequence)));
+	score_open(&f->score, position, scale_of(f->course.sequence));
 	mark(f, position, now);
 	pass_by(f, now);
 	remember_pid(f, pid);

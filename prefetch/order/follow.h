@@ -38,6 +38,17 @@ enum follow_verdict {
 	FOLLOW_FOREIGN,                /* not in the sequence */
 };
 
+static inline struct scale scale_of(const struct sequence *q)
+{
+	return (struct scale){ q->n, q->step, q->buffer };
+}
+
+/* How far behind the foremost position of a buffer's reader others may be. */
+static inline uint32_t buffer_behind(const struct sequence *q)
+{
+	return 8 * q->buffer;
+}
+
 /* Takes over the ref of sequence. */
 int follow_new(struct list *list, struct sequence *sequence, const struct epoch *rule,
 	       struct follow **ret) DL_MUST_CHECK;

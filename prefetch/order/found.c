@@ -62,8 +62,8 @@ static int complete_spec(const struct order_spec *s, const struct found *f, stru
 static struct epoch epoch_of(const struct found *f)
 {
 	return (struct epoch){
-		.rule = f->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
-		.seed = f->seed, .skip = f->skip, .shuffle = f->shuffle,
+		.rule = f->buffer ? EPOCH_NUMPY : f->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
+		.seed = f->seed, .skip = f->skip, .shuffle = f->shuffle, .buffer = f->buffer,
 	};
 }
 
@@ -146,7 +146,7 @@ bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
 
 	if (!f || t->spec.kind != ORDER_AUTO || tracker_state(t) != TRACKER_CONFIRMED ||
-	    f->rule.rule == EPOCH_LISTED || f->rule.shuffle || f->opened_count < LESSON_OPENS)
+	    f->rule.rule >= EPOCH_NUMPY || f->rule.shuffle || f->opened_count < LESSON_OPENS)
 		return false;
 	*ret = hypotheses_lesson(t, f->course.list, &f->rule);
 	return true;

@@ -206,7 +206,7 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 
 	for (size_t i = 0; i < count; i++) {
 		struct hypothesis *h = &at[i];
-		struct scale scale = { h->head->n, h->head->step };
+		struct scale scale = scale_of(h->head);
 		uint32_t index, p;
 
 		if (!list_index(h->list, id, &index))
@@ -262,8 +262,8 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 	r = follow_new(list, q, rule, &f);
 	if (r < 0)
 		return r;
-	if (from > 0)
-		follow_jump(f, from);
+	if (from > buffer_behind(q))
+		follow_jump(f, from - buffer_behind(q));
 	for (uint64_t i = first_seen(t, since); i < t->opens; i++) {
 		const struct seen *s = &t->recent[i % RECENT];
 		uint32_t index, p;
@@ -291,7 +291,7 @@ struct score score_recent(const struct tracker *t, struct list *list, const stru
 		}
 		if (list_index(list, t->recent[from % RECENT].id, &index))
 			score_open(&s, positions_first(positions, index),
-				   (struct scale){ q->n, q->step });
+				   scale_of(q));
 	}
 	return s;
 }

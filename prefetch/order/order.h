@@ -51,7 +51,11 @@ int order_parse(const char *text, struct order_spec *ret, char reterr[160]) DL_M
 void order_spec_fini(struct order_spec *s);
 int order_spec_copy(const struct order_spec *s, struct order_spec *ret) DL_MUST_CHECK;
 
-enum epoch_rule { EPOCH_SEQUENTIAL, EPOCH_TORCH, EPOCH_DISTRIBUTED, EPOCH_LISTED, EPOCH_DRAWN };
+enum epoch_rule {
+	EPOCH_SEQUENTIAL, EPOCH_TORCH, EPOCH_DISTRIBUTED,
+	EPOCH_NUMPY,                   /* numpy_shuffle(seed), read through a buffer: Keras */
+	EPOCH_LISTED, EPOCH_DRAWN,
+};
 
 struct epoch {                         /* a value: copy freely */
 	enum epoch_rule rule;
@@ -65,6 +69,7 @@ struct epoch {                         /* a value: copy freely */
 	uint64_t word, stride;
 	/* With auto: or no torch, but this; skip: epochs that the program has read before it. */
 	enum std_shuffle shuffle;
+	uint32_t buffer;               /* EPOCH_NUMPY: see struct sequence */
 	bool perhaps;                  /* seldom so: nothing is fetched before it has begun */
 };
 
@@ -91,6 +96,8 @@ struct sequence {
 	uint32_t length;               /* positions; may differ from n (padding, replacement) */
 	uint32_t n;                    /* indices are below this */
 	uint32_t step; /* from one position of a reader to its next: ranks in turn */
+	/* Not 0: readers take any of so many, and the next position takes its place. */
+	uint32_t buffer;
 	struct sequence_pieces *pieces;        /* owned; NULL: each sample is fetched on its own */
 	uint32_t at[];                 /* the list index that is read at each position */
 };
@@ -114,8 +121,8 @@ static inline void sequence_unrefp(struct sequence **s) { sequence_unref(*s); }
 int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n,
 		   struct sequence **ret) DL_MUST_CHECK;
 /* Only the first positions of it (fewer than `length` if the epoch is shorter), in O(length)
- * time and memory after the generator's skip: a sparse Fisher-Yates shuffle.  Of a std::shuffle,
- * which settles its first entries last, in the time of the whole. */
+ * time and memory after the generator's skip: a sparse Fisher-Yates shuffle.  Of a std::shuffle
+ * or numpy's, which settle their first entries last, in the time of the whole. */
 int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, uint32_t length,
 		 struct sequence **ret) DL_MUST_CHECK;
 /* The sequence of an EPOCH_DRAWN of n samples.  borders: see draw.h. */

@@ -20,9 +20,22 @@ static float log2_about(float x)
 #define NEAR 8u
 #define NEAR_WIDTH (2 * NEAR + 1)
 
+/* One in 400 stays in a buffer for six times its size, if each may be taken at any time. */
+#define BUFFERS_BEHIND 6u
+
 static bool near_counts(const struct score *s, uint32_t n)
 {
 	return s->lanes > 0 && n / s->lanes >= 4 * NEAR_WIDTH;
+}
+
+static unsigned lane_about(const struct score *s, uint32_t position, uint32_t buffer)
+{
+	unsigned i = 0;
+
+	while (i < s->lanes && (position > s->tails[i] + buffer ||
+				position + BUFFERS_BEHIND * buffer < s->tails[i]))
+		i++;
+	return i;
 }
 
 /* The lane that this position goes on with: its tail is right before, or else, where that
@@ -31,6 +44,8 @@ static unsigned lane_of(const struct score *s, uint32_t position, struct scale s
 {
 	unsigned i;
 
+	if (scale.buffer > 0)
+		return lane_about(s, position, scale.buffer);
 	for (i = 0; i < s->lanes; i++)
 		if (s->tails[i] + scale.step == position)
 			return i;
@@ -47,7 +62,8 @@ bool score_continues(const struct score *s, uint32_t position, struct scale scal
 {
 	if (position == POSITION_NONE)
 		return false;
-	return position < scale.step || lane_of(s, position, scale) < s->lanes;
+	return position < DL_MAX(scale.step, scale.buffer) ||
+	       lane_of(s, position, scale) < s->lanes;
 }
 
 bool score_succeeds(const struct score *s, uint32_t position, struct scale scale)
@@ -63,7 +79,12 @@ static float worth(const struct score *s, unsigned lane, uint32_t position,
 {
 	float chance = (float)(s->lanes + 1) / (float)DL_MAX(scale.n, 1u);
 
-	if (lane < s->lanes && s->tails[lane] + scale.step != position)
+	/* A third more than it is, the beginning included: with what a miss costs, nothing is won
+	 * by chance. */
+	if (scale.buffer > 0)
+		chance = (float)DL_MAX(s->lanes, 1u) * (float)scale.buffer *
+			 (BUFFERS_BEHIND + 2) * 4 / 3 / (float)scale.n;
+	else if (lane < s->lanes && s->tails[lane] + scale.step != position)
 		chance *= 2.0f * NEAR_WIDTH;
 	return log2_about(DL_MAX(1.0f / chance, 1.0f));
 }

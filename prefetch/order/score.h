@@ -25,9 +25,11 @@ struct score {
 	float bits;
 };
 
-/* n: of how many samples; step: from one position of a reader to its next. */
+/* n: of how many samples; step: from one position of a reader to its next.  buffer, if not 0: a
+ * reader takes any of so many samples and fills up with the next.  There is one lane then, and what
+ * lies about its tail, which is the foremost position, continues it. */
 struct scale {
-	uint32_t n, step;
+	uint32_t n, step, buffer;
 };
 /* position: where the sequence has what was opened; POSITION_NONE: nowhere. */
 void score_open(struct score *s, uint32_t position, struct scale scale);

@@ -4,6 +4,7 @@
 
 #include "prefetch/order/draw.h"
 #include "prefetch/order/mt19937.h"
+#include "prefetch/order/numpy.h"
 #include "prefetch/order/order.h"
 #include "prefetch/order/sparse.h"
 
@@ -20,6 +21,7 @@ struct sequence *sequence_new(uint32_t length, uint32_t n)
 	s->length = length;
 	s->n = n;
 	s->step = 1;
+	s->buffer = 0;
 	s->pieces = NULL;
 	return s;
 }
@@ -77,6 +79,12 @@ static void start(const struct epoch *e, struct mt19937 *g)
 	mt19937_skip(g, e->skip);
 }
 
+/* A shuffle that settles its first entries last. */
+static bool is_whole(const struct epoch *e)
+{
+	return e->shuffle || e->rule == EPOCH_NUMPY;
+}
+
 static int shuffle(const struct epoch *e, uint32_t n, struct sequence **ret)
 {
 	struct sequence *q;
@@ -86,7 +94,11 @@ static int shuffle(const struct epoch *e, uint32_t n, struct sequence **ret)
 	q = sequence_new(n, n);
 	if (!q)
 		return -ENOMEM;
-	std_shuffle(e->shuffle, e->seed, e->skip, n, q->at);
+	if (e->shuffle)
+		std_shuffle(e->shuffle, e->seed, e->skip, n, q->at);
+	else
+		numpy_shuffle(e->seed, n, q->at);
+	q->buffer = e->buffer;
 	*ret = q;
 	return 0;
 }
@@ -117,7 +129,7 @@ int order_sequence(const struct order_spec *s, const struct epoch *e, uint32_t n
 
 	if (e->rule == EPOCH_LISTED || e->rule == EPOCH_DRAWN)
 		return -EINVAL;
-	if (e->shuffle)
+	if (is_whole(e))
 		return shuffle(e, n, ret);
 	if (e->rule != EPOCH_SEQUENTIAL && n >= RANDPERM_MAX)
 		return -ENOTSUP;
@@ -168,7 +180,7 @@ int order_prefix(const struct order_spec *s, const struct epoch *e, uint32_t n, 
 
 	if (length >= length_of(s, e, n) || e->rule >= EPOCH_LISTED)
 		return order_sequence(s, e, n, ret);
-	if (e->shuffle) {
+	if (is_whole(e)) {
 		r = shuffle(e, n, &q);
 		if (r < 0)
 			return r;

@@ -275,7 +275,7 @@ static void move_main(struct tracker *t)
 static bool score_elsewhere(struct tracker *t, const struct seen *s)
 {
 	struct follow *main = t->jobs[0];
-	struct scale scale = { main->course.sequence->n, main->course.sequence->step };
+	struct scale scale = scale_of(main->course.sequence);
 	uint32_t index, p;
 	bool continued;
 
@@ -316,7 +316,7 @@ static bool score_walks(struct tracker *t, const struct seen *s)
 
 	for (size_t i = 0; i < t->list_count; i++) {
 		struct score *score = &t->walking[i];
-		struct scale scale = { list_count(t->lists[i]), 1 };
+		struct scale scale = { list_count(t->lists[i]), 1, 0 };
 		uint32_t index;
 
 		if (!list_index(t->lists[i], s->id, &index))

@@ -75,7 +75,8 @@ int tracker_order(struct tracker *t, const struct order_spec *spec, struct list 
 struct found {
 	struct list *list;             /* one of those that the tracker was given */
 	uint32_t seed, skip;           /* randperm of this generator after so many words, ... */
-	enum std_shuffle shuffle;      /* ... or this, see struct epoch */
+	enum std_shuffle shuffle;      /* ... or this, see struct epoch; ... */
+	uint32_t buffer;               /* ... or, if this is not 0, EPOCH_NUMPY */
 	uint32_t world;
 	uint32_t ranks[TRACKER_RANKS], rank_count;     /* ascending; 0: all of them */
 };

@@ -5,6 +5,7 @@
  *   left THREADS SEEDS N:SEED...      how many of so many seeds begin as this one does: a line
  *                                     each with those left after 1, 2, ... 6 exact entries
  *   small N PIDS                      2^20 seeds with world and rank unknown, as dlfs does it
+ *   numpy N OPENS                     10^6 seeds of a list that numpy shuffled; prints seconds
  *                                     (PIDS 0: nor who opened): "wall cpu", in seconds
  */
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 
 #include "prefetch/order/mt19937.h"
+#include "prefetch/order/numpy.h"
 #include "prefetch/order/sparse.h"
 #include "prefetch/search.h"
 
@@ -212,6 +214,31 @@ static int small(uint32_t n, bool pids)
 	return s.claimed;
 }
 
+static void disregard(void *context, uint32_t seed)
+{
+	(void)context;
+	(void)seed;
+}
+
+/* All seeds of a list of n that Keras shuffled, of which so many files were opened. */
+static int numpy(uint32_t n, uint32_t opens)
+{
+	static uint32_t first[NUMPY_FIRST_MOST];
+	static const _Atomic bool stop;
+	struct mt19937 g;
+	uint64_t cpu;
+
+	mt19937_seed(&g, 5);
+	for (uint32_t i = 0; i < DL_MIN(opens, NUMPY_FIRST_MOST); i++)
+		first[i] = mt19937_word(&g) % n;
+	cpu = now(CLOCK_THREAD_CPUTIME_ID);
+	if (numpy_search(n, first, DL_MIN(opens, NUMPY_FIRST_MOST), 0, 1000000, &stop, disregard,
+			 NULL) < 0)
+		return 1;
+	printf("%.6f\n", (double)(now(CLOCK_THREAD_CPUTIME_ID) - cpu) * 1e-9);
+	return 0;
+}
+
 static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
 {
 	char *end;
@@ -237,6 +264,9 @@ int main(int argc, char **argv)
 		return left((unsigned)threads, seeds, argv + 4, argc - 4);
 	if (argc == 4 && strcmp(argv[1], "small") == 0 && number(argv[2], 64, UINT32_MAX, &n))
 		return small((uint32_t)n, strcmp(argv[3], "0") != 0);
-	fprintf(stderr, "usage: bench-seeds kernels|speed|left|small ...\n");
+	if (argc == 4 && strcmp(argv[1], "numpy") == 0 && number(argv[2], 64, UINT32_MAX, &n) &&
+	    number(argv[3], NUMPY_FIRST_LEAST, n, &seeds))
+		return numpy((uint32_t)n, (uint32_t)seeds);
+	fprintf(stderr, "usage: bench-seeds kernels|speed|left|small|numpy ...\n");
 	return 2;
 }

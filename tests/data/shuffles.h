@@ -43,3 +43,22 @@ static const struct shuffled {
 	{ STD_SHUFFLE_DIVIDED, 0, 65536, { 14022, 20650, 4767 }, 0x55fd37be812cb2c9 },
 	{ STD_SHUFFLE_EACH_DIVIDED, 1, 1000, { 906, 191, 305 }, 0x028c9219e2626b77 },
 };
+
+/* What numpy 2.4.6 makes of list(range(n)) by RandomState(seed).shuffle(). */
+static const struct numpy_shuffled {
+	uint32_t n, seed, first[3];
+	uint64_t hash;
+} numpy_shuffles[] = {
+	{ 1, 0u, { 0, 0, 0 }, 0xaf63bd4c8601b7df },
+	{ 2, 1u, { 0, 1, 0 }, 0x08328707b4eb6e3a },
+	{ 3, 123u, { 0, 1, 2 }, 0xd949aa186c0c4928 },
+	{ 10, 42u, { 8, 1, 5 }, 0xc52dda6de76b25b2 },
+	{ 11, 999999u, { 2, 3, 0 }, 0xf882abf3a4af7ff8 },
+	{ 64, 7u, { 18, 2, 40 }, 0xd8b5d511f68d5495 },
+	{ 65, 7u, { 27, 2, 41 }, 0x36e65a1c527c8ffd },
+	{ 300, 1337u, { 62, 216, 211 }, 0x05acb7da4c808609 },
+	{ 1000, 523910u, { 599, 856, 723 }, 0xc60bc48727a91a6d },
+	{ 65536, 42u, { 63127, 41103, 3989 }, 0x83a75558fdae5db5 },
+	{ 65537, 4294967295u, { 24985, 35173, 15998 }, 0xc7de8210475ec3bd },
+	{ 100000, 999999u, { 17864, 35754, 13500 }, 0x12fd82fc6bf071e7 },
+};

@@ -203,6 +203,40 @@ static inline struct sequence *rank_sequence(uint32_t n, uint32_t seed, uint32_t
 	return q;
 }
 
+/* --- tf.data's Dataset.shuffle(size): a buffer is filled with the next of the input; each that is
+ * taken, any of them, makes room for one more ------------------------------------------ */
+
+struct buffer {
+	const struct sequence *sequence;
+	uint32_t size, next;           /* the next position of the input */
+	uint32_t at[2048], count;
+};
+
+/* The next index that is read; false: all were. */
+static inline bool buffer_step(struct buffer *b, struct stage *s, uint32_t *ret)
+{
+	uint32_t taken;
+
+	while (b->count < b->size && b->next < b->sequence->length)
+		b->at[b->count++] = b->sequence->at[b->next++];
+	if (b->count == 0)
+		return false;
+	taken = stage_draw(s, b->count);
+	*ret = b->at[taken];
+	b->at[taken] = b->at[--b->count];
+	return true;
+}
+
+static inline struct sequence *numpy_sequence(uint32_t n, uint32_t seed)
+{
+	struct order_spec s = { .kind = ORDER_AUTO };
+	struct epoch e = { .rule = EPOCH_NUMPY, .seed = seed };
+	struct sequence *q;
+
+	cr_assert_eq(order_sequence(&s, &e, n, &q), 0);
+	return q;
+}
+
 static inline uint32_t word_of(uint32_t seed, uint64_t word)
 {
 	struct mt19937 g;

@@ -2,6 +2,7 @@
 eight ranks on one host, a run that is killed and resumed."""
 import multiprocessing
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -12,7 +13,8 @@ from torch.utils.data import Subset
 from torch.utils.data.distributed import DistributedSampler
 
 from rig import (SEARCH, Watcher, believes, early_seed, epoch, epoch_of, expect, expect_hits,
-                 folder_of, loader_of, make_images, mounted, patient_epoch, relative, wait_for, workplace)
+                 folder_of, loader_of, make_images, mounted, patient_epoch, ready, relative, wait_for,
+                 workplace)
 
 FILES, WORLD = 2000, 8
 OPTIONS = "order=auto,memory=64MiB"
@@ -197,9 +199,47 @@ def shuffled_by_the_user(source):
     shutil.rmtree(state)
 
 
+def through_a_buffer(listed, size):
+    """tf.data's Dataset.shuffle(size): each that is taken, any of so many, makes room for the next."""
+    draw = random.Random(size)
+    buffer, rest = listed[:size], iter(listed[size:])
+    while buffer:
+        at = draw.randrange(len(buffer))
+        yield buffer[at]
+        following = next(rest, None)
+        if following is None:
+            buffer.pop(at)
+        else:
+            buffer[at] = following
+
+
+def keras(source):
+    """image_dataset_from_directory(): numpy shuffles the list, with one of 10^6 seeds, and each epoch
+    reads it through a buffer of eight batches."""
+    with mounted(source, OPTIONS) as mount:
+        train = folder_of(mount, "train")
+        listed = list(range(FILES))
+        numpy.random.RandomState(523910).shuffle(listed)
+        for e in range(2):
+            watcher = Watcher(mount)
+            for i, index in enumerate(through_a_buffer(listed, 64)):
+                with open(train.samples[index][0], "rb") as file:
+                    file.read()
+                if e == 0 and i == 200:
+                    wait_for("an order to be found", lambda: believes(mount), SEARCH)
+                if e == 1 or i >= 200:
+                    ready(mount, FILES - 64 - i)
+            expect_order(mount, relative(mount, train, listed), f"Keras, epoch {e}")
+            expect(epoch_of(mount) == e, f"it is epoch {epoch_of(mount)}")
+            counted = watcher.since()
+            expect(counted["mispredicted"] < FILES / 50, f"{counted['mispredicted']} mispredicted")
+            if e == 1:
+                expect_hits(counted, 0.85, "Keras, the second epoch")
+
+
 with workplace() as folder:
     make_images(os.path.join(folder, "train"), files=FILES)
     make_images(os.path.join(folder, "val"), files=300, seed=2)
     for test in [globals()[name] for name in sys.argv[1:]] or (with_validation, subset, eight_ranks, resumed,
-                                                            shuffled_by_the_user):
+                                                            shuffled_by_the_user, keras):
         test(folder)

@@ -136,6 +136,73 @@ Test(finder, finds_what_dali_reads, .timeout = PATIENCE)
 	}
 }
 
+/* Keras' list is shuffled by numpy, with one of 10^6 seeds, and read through a buffer. */
+static const struct keras_case {
+	uint32_t n, buffer;            /* 8 × batch; 8: older versions, which read before it */
+	uint32_t opens, found_buffer;
+	uint32_t pid;
+} keras_cases[] = {
+	{ 5000, 256, 400, 256, 50 }, { 50000, 256, 300, 256, 50 }, { 50000, 256, 300, 256, 0 },
+	{ 50000, 1024, 1000, 1024, 50 }, { 50000, 2048, 2000, 2048, 50 },
+	{ 50000, 8, 64, 64, 50 }, { 2000, 8, 64, 64, 50 }, { 1281167, 256, 1000, 256, 50 },
+	{ 1281167, 256, 64, 256, 50 },
+};
+
+#define KERAS_SEED 999990u              /* in the last of the likely pieces */
+
+Test(finder, finds_what_keras_reads, .timeout = PATIENCE)
+{
+	static struct search s;
+
+	for (size_t i = 0; i < DL_COUNT(keras_cases); i++) {
+		const struct keras_case *c = &keras_cases[i];
+		struct stage stage = { .list = { 1, FIRST_ID, c->n }, .random = { 3 } };
+		dl_cleanup(sequence_unrefp) struct sequence *q = numpy_sequence(c->n, KERAS_SEED);
+		struct buffer b = { .sequence = q, .size = c->buffer };
+
+		evidence_clear(&by_now);
+		for (uint32_t k = 0, index; k < c->opens && buffer_step(&b, &stage, &index); k++)
+			evidence_open(&by_now, FIRST_ID + index, c->pid, false, c->n);
+		start(&s, &stage.list);
+		cr_assert(search_prepare(&s));
+		s.next = search_piece(0) - 1;
+		s.end = search_piece(0);
+		search_run(&s);
+		cr_assert(s.claimed, "n %u, buffer %u, pid %u", c->n, c->buffer, c->pid);
+		cr_assert_eq(s.found.seed, KERAS_SEED);
+		cr_assert_leq(s.found.buffer, c->found_buffer, "n %u: %u", c->n, s.found.buffer);
+		cr_assert_geq(s.found.buffer, DL_MIN(c->buffer, c->found_buffer) / 2);
+		search_acquit(&s.found, &by_now);
+		cr_assert_eq(by_now.reader_count, c->pid ? 0 : 1, "n %u", c->n);
+		search_fini(&s);
+	}
+}
+
+Test(finder, finds_no_shuffle_of_numpy_where_there_is_none, .timeout = PATIENCE)
+{
+	static struct search s;
+	static const struct { uint32_t n, opens, pieces; } worlds[] = {
+		{ 100, 24, 245 }, { 300, 64, 245 }, { 2000, 500, 245 }, { 2000, 24, 245 },
+		{ 1281167, 1000, 4 },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(worlds); i++) {
+		struct stage stage = { .list = { 1, FIRST_ID, worlds[i].n }, .random = { i } };
+		dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(worlds[i].n, i, 0);
+
+		evidence_clear(&by_now);
+		for (uint32_t k = 0; k < worlds[i].opens; k++)
+			evidence_open(&by_now, FIRST_ID + q->at[k], 50, false, worlds[i].n);
+		start(&s, &stage.list);
+		cr_assert(search_prepare(&s));
+		s.next = search_piece(0) - worlds[i].pieces;
+		s.end = search_piece(0);
+		search_run(&s);
+		cr_assert(!s.claimed, "n %u: seed %u", worlds[i].n, s.found.seed);
+		search_fini(&s);
+	}
+}
+
 /* A search begins with six opens; what it finds is proven by what came meanwhile, or later.
  * false: they were not those of the process that began, and the search begins anew. */
 static bool begin_with_few(uint32_t n, uint64_t interleaving)

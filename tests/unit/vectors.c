@@ -88,6 +88,26 @@ Test(vectors, are_what_std_shuffle_makes)
 	}
 }
 
+Test(vectors, are_what_numpy_makes)
+{
+	for (size_t i = 0; i < DL_COUNT(numpy_shuffles); i++) {
+		const struct numpy_shuffled *v = &numpy_shuffles[i];
+		struct order_spec s = { .kind = ORDER_AUTO };
+		struct epoch e = { .rule = EPOCH_NUMPY, .seed = v->seed, .buffer = 64 };
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+		dl_cleanup(sequence_unrefp) struct sequence *beginning = NULL;
+
+		cr_assert_eq(order_sequence(&s, &e, v->n, &q), 0);
+		for (uint32_t k = 0; k < DL_MIN(v->n, 3u); k++)
+			cr_assert_eq(q->at[k], v->first[k], "%zu", i);
+		cr_assert_eq(hash_of(q), v->hash, "%zu", i);
+		cr_assert_eq(q->buffer, 64);
+		cr_assert_eq(order_prefix(&s, &e, v->n, 5, &beginning), 0);
+		cr_assert_eq(beginning->length, DL_MIN(v->n, 5u));
+		cr_assert_eq(memcmp(beginning->at, q->at, beginning->length * sizeof(q->at[0])), 0);
+	}
+}
+
 Test(vectors, refuse_a_std_shuffle_that_takes_long)
 {
 	struct order_spec s = { .kind = ORDER_AUTO };
