@@ -162,17 +162,38 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 	return r;
 }
 
+/* true: it is there.  A record of another version would keep its room for ever in a store that is
+ * full. */
+static bool forget_other(struct disk *d, const struct disk_key *key,
+			 const struct disk_identity *id)
+{
+	struct record found;
+	struct place at;
+	unsigned turn;
+	bool same = false;
+
+	if (!disk_enter(d, &turn))
+		return false;
+	if (index_get(d->index, key, &found, &at) == 0) {
+		same = same_identity(&found.id, id);
+		if (!same)
+			disk_forget(d, &found, at);
+	}
+	disk_leave(d, turn);
+	return same;
+}
+
 bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes)
 {
 	struct queued *q;
 
+	if (forget_other(d, key, id))
+		return true;
 	if (!chosen(d, key, bytes.len, id->size)) {
 		count(&d->dropped);
 		return false;
 	}
-	if (disk_has(d, key, id))
-		return true;
 	q = malloc(sizeof(*q) + bytes.len);
 	if (q) {
 		q->record = (struct record){ *key, *id, bytes.len, bytes.len };

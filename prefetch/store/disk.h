@@ -91,8 +91,9 @@ bool disk_has(struct disk *d, const struct disk_key *key, const struct disk_iden
  * -ENOMEM. */
 int disk_get(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	     struct buf *ret) DL_MUST_CHECK;
-/* Keep a copy, sooner or later; dropped when the writer is behind (`queue`), when it is
- * there already, or when it is not wanted.  true: it is there, or is to be written. */
+/* Keep a copy, sooner or later; dropped when the writer is behind (`queue`), when it is there
+ * already, or when it is not wanted.  Another version that is there is forgotten.  true: it is
+ * there, or is to be written. */
 bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes);
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */

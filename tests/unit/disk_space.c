@@ -57,6 +57,32 @@ Test(disk_space, space_of_old_versions_is_taken_back_and_live_records_are_moved)
 	cr_expect_eq(disk_report(d).records, STAY + CHANGE);
 }
 
+/* All files have changed: what is there is of no use, but full. */
+Test(disk_space, new_versions_find_room)
+{
+	enum { FILES = 2000, LARGE = 20000 };
+	uint64_t before, there = 0;
+
+	disk_close(d);
+	open_disk(4 * SMALL);
+	for (uint64_t version = 1; version < 3; version++) {
+		for (int epoch = 0; epoch < 2; epoch++) {
+			for (uint64_t n = 0; n < FILES; n++) {
+				put(d, SOURCE, n, version, LARGE);
+				if (n % 100 == 0)
+					writer_drain(d);
+			}
+			writer_drain(d);
+		}
+		if (version == 1)
+			before = disk_report(d).records;
+	}
+	cr_assert_lt(before, FILES);
+	for (uint64_t n = 0; n < FILES; n++)
+		there += has(d, SOURCE, n, 2);
+	cr_expect_geq(there, before * 9 / 10, "%ju of %ju", (uintmax_t)there, (uintmax_t)before);
+}
+
 Test(disk_space, what_waits_for_the_index_is_not_taken_for_free_space)
 {
 	enum { SAMPLES = 300, LEN = 30000 };  /* twice the room; a batch is several segments */
