@@ -21,11 +21,12 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *     what      "warm", "drop", or "" before the first
  *     state     "running", "done", "stopped", "failed" (the disk does not take it)
  *     where     "store", "memory"
- *     files, bytes             there (warm), or forgotten (drop); of
+ *     files, bytes             there (warm; bytes in the source), or forgotten (drop; bytes in the
+ *               store); of
  *     all_files, all_bytes     that there will be
  *     before    files that were there already
  *     large, left_out, failed  files that are too large to be kept whole; that have no room, or
  *               are never to be kept; that could not be read
- *     memory    bytes that were forgotten in memory (drop)
+ *     memory    bytes in memory that were forgotten (drop)
  *     matched   files that match the pattern */
 int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

@@ -155,7 +155,7 @@ static int finish_warm(const struct view *v, const char *mountpoint, uint64_t be
 	double files = view_number(v, "files");
 	char a[32];
 
-	printf("%.0f file%s, %s, %s in %s (%.0f were already); %.1f s\n", files,
+	printf("%.0f file%s, %s in the source, %s in %s (%.0f were already); %.1f s\n", files,
 	       cli_plural(files), units_human_size((uint64_t)view_number(v, "bytes"), a),
 	       files == 1 ? "is" : "are", store ? "the store" : "memory", view_number(v, "before"),
 	       (double)(clock_now() - begun) / 1e9);
@@ -181,11 +181,11 @@ static int finish_drop(const struct view *v)
 
 	units_human_size((uint64_t)view_number(v, "memory"), b);
 	if (strcmp(view_text(v, "where"), "store") == 0)
-		printf("forgotten: %.0f file%s, %s, of the store; %s of memory\n",
+		printf("forgotten: %.0f file%s, %s in the store; %s in memory\n",
 		       view_number(v, "files"), cli_plural(view_number(v, "files")),
 		       units_human_size((uint64_t)view_number(v, "bytes"), a), b);
 	else
-		printf("forgotten: %s of memory; there is no store\n", b);
+		printf("forgotten: %s in memory; there is no store\n", b);
 	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
 		return CLI_FAILED;
 	return strcmp(view_text(v, "state"), "stopped") == 0 ? CODE_INTERRUPTED : CLI_OK;

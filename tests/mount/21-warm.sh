@@ -20,7 +20,7 @@ state_of() { getfattr --absolute-names --only-values -n user.dlfs.state "$mnt/$1
 # What a pattern says, then all but what is too large; then nothing is left to do.
 mount_dlfs "$src" "$mnt" "$in_store"
 says "$DLFS" warm "$mnt" a
-has '^60 files, .*are in the store (0 were already)'
+has '^60 files, 472 KiB in the source, are in the store (0 were already)'
 [ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
 says "$DLFS" warm "$mnt"
 has '^120 files, .*are in the store (60 were already)'
@@ -38,7 +38,7 @@ has '(120 were already)'
 
 # Forgotten is what was named; its room is free again.
 says "$DLFS" drop "$mnt" b
-has '^forgotten: 60 files, 1.15 MiB, of the store'
+has '^forgotten: 60 files, 1.15 MiB in the store; '
 [ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
 says "$DLFS" drop "$mnt"
 has '^forgotten: 60 files'
@@ -113,12 +113,12 @@ umount_dlfs "$mnt"
 # Without a store: memory, as far as it reaches.
 mount_dlfs "$src" "$mnt" "$far,order=none,memory=4MiB"
 says "$DLFS" warm "$mnt" a
-has '^60 files, .* are in memory'
+has '^60 files, 472 KiB in the source, are in memory'
 [ "$(stat_of memory_bytes)" -gt 400000 ] || fail "memory: $(stat_of memory_bytes)"
 cat "$mnt"/a/*.jpg > /dev/null
 [ "$(stat_of late)" = 0 ] || fail "late: $(stat_of late)"
 says "$DLFS" drop "$mnt" a
-has 'of memory; there is no store$'
+has ' in memory; there is no store$'
 is_gone() { [ "$(stat_of memory_bytes)" -lt 100000 ]; }
 wait_for 30 is_gone || fail "memory: $(stat_of memory_bytes)"
 umount_dlfs "$mnt"

@@ -70,7 +70,7 @@ cat mnt/many/* > /dev/null
 wrong() { "$DLFS" stats mnt | grep -qx 'order      torch:seed=8, searching: the last opens do not fit it'; }
 wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q 'the last opens fit none of' || fail "$("$DLFS" order mnt)"
-"$DLFS" drop mnt | grep -q '^forgotten: .* of memory; there is no store' || fail "$("$DLFS" drop mnt)"
+"$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
 "$DLFS" order mnt none
 "$DLFS" stats mnt | grep -qx 'order      none' || fail "$("$DLFS" stats mnt)"
 umount_dlfs mnt
