@@ -1,4 +1,15 @@
 /* Records in segment files: their format, and how they are written, read and found again.
+ *
+ * They are written by plain calls and not through io_uring (base/ring.h), which gains nothing
+ * here: each write goes into the page cache, and where the file system cannot promise that this
+ * will not wait (ext4, tmpfs) the kernel hands it to a thread.  Processor time for a MB in records
+ * of 110 kB, median of 7 rounds on 2 cores, Linux 6.18 (build/tests/bench/bench-writes FOLDER); of
+ * 4 kB a ring takes three times as much and more on ext4:
+ *              pwritev    a ring, one write    a ring, 8 at once
+ *     ext4     0.38 ms          0.50 ms            0.38 ms
+ *     xfs      0.23 ms          0.23 ms            0.22 ms
+ *     tmpfs    0.37 ms          0.86 ms            0.65 ms
+ *
  * Thread-safety: every call on any thread; one writer a segment.
  */
 #pragma once
