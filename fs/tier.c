@@ -74,7 +74,8 @@ int tier_open(struct serve *s)
 	const struct config *c = s->options->config;
 	struct tier *t = &s->tier;
 	struct disk_options o = {
-		.folder = c->store_path, .keep_free = c->store_keep_free,
+		.folder = c->store_path, .records = c->store_files,
+		.keep_free = c->store_keep_free,
 		.queue = DL_MIN(s->options->memory / 8, QUEUE_MAX),
 		.zstd = decide_zstd(c), .patient = true,
 		.heir = s->options->replacement, .distrust = s->options->shared->crashed,
@@ -82,6 +83,7 @@ int tier_open(struct serve *s)
 	int pid = 0, r;
 
 	stats_set(&s->stats->store_limit, 0);
+	stats_set(&s->stats->store_records_limit, 0);
 	if (!*c->store_path)
 		return 0;
 	o.size = decide_size(c);
@@ -135,6 +137,7 @@ static enum keep_wish wish_for(const struct serve *s, const char *path)
 static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 			struct keep_census *to)
 {
+	struct keep_room takes;
 	struct disk_key key;
 	uint64_t size;
 	int r;
@@ -149,8 +152,9 @@ static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 	if (r == 0)
 		r = kept_key(s->manifest, id, &key);
 	/* Large ones are kept in parts of up to 1 MiB. */
-	return r < 0 ? r : keep_census_add(to, key.hash[1], size,
-					   size + DISK_OVERHEAD * (1 + size / MiB),
+	takes.records = size <= engine_whole(s->engine) ? 1 : (size + MiB - 1) / MiB;
+	takes.bytes = size + DISK_OVERHEAD * takes.records;
+	return r < 0 ? r : keep_census_add(to, key.hash[1], size, takes,
 					   wish_for(s, (char *)path->at));
 }
 
@@ -175,10 +179,14 @@ static int count_all(struct serve *s, struct keep_census **ret)
  * what is pinned must find room whenever it comes. */
 static int make_rule(const struct tier *t, struct keep_cost cost, struct keep_rule **ret)
 {
-	uint64_t room = disk_room(t->disk), little = room / 50;
+	struct keep_room room = disk_room(t->disk);
+	uint64_t little = room.bytes / 50;
+	bool pins = keep_has_pins(t->census);
 
-	return keep_choose(t->census, keep_has_pins(t->census) ? room - little : room + little,
-			   cost, ret);
+	room.bytes = pins ? room.bytes - little : room.bytes + little;
+	if (!pins && room.records != UINT64_MAX)
+		room.records += room.records / 50 + 1;
+	return keep_choose(t->census, room, cost, ret);
 }
 
 static bool is_better(const struct tier *t, const struct keep_rule *rule, struct keep_cost cost)
@@ -327,6 +335,7 @@ void tier_report(struct serve *s)
 		return;
 	r = disk_report(t->disk);
 	stats_set(&to->store_limit, r.online ? t->limit : 0);
+	stats_set(&to->store_records_limit, r.online ? s->options->config->store_files : 0);
 	stats_set(&to->store_hits, t->hits + r.hits);
 	stats_set(&to->store_written, t->written + r.written);
 	stats_set(&to->store_bad, t->bad + r.bad);

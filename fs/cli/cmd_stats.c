@@ -51,16 +51,19 @@ static bool has_store(const struct view *v)
 
 static void print_store(const struct view *v)
 {
-	char a[32], b[32];
+	double files = view_number(v, "store_records");
+	double most = view_number(v, "store_records_limit");
+	char a[32], b[32], bound[32] = "";
 
 	if (*view_text(v, "store_problem")) {
 		printf("store      not in use: %s\n", view_text(v, "store_problem"));
 		return;
 	}
-	printf("store      %s of %s, %.0f file%s, %.0f fetches from there, %.0f bad records\n",
-	       bytes_of(v, "store_size", a), bytes_of(v, "store_limit", b),
-	       view_number(v, "store_records"), cli_plural(view_number(v, "store_records")),
-	       view_number(v, "store_hits"),
+	if (most > 0)
+		snprintf(bound, sizeof(bound), " of %.0f", most);
+	printf("store      %s of %s, %.0f%s file%s, %.0f fetches from there, %.0f bad records\n",
+	       bytes_of(v, "store_size", a), bytes_of(v, "store_limit", b), files, bound,
+	       cli_plural(most > 0 ? most : files), view_number(v, "store_hits"),
 	       view_number(v, "store_bad"));
 }
 

@@ -5,14 +5,22 @@
 #include "prefetch/keep/keep.h"
 
 #define BUCKETS 1024u                  /* of hashes */
+/* Costs are noisy, and each mount measures them anew: it shall come to the same rule. */
 #define SPREAD_LEAST 1.1               /* of the cost of a byte, below which all are alike */
+#define SKIP_LEAST 1.1                 /* of what is saved, for which the smallest are left out */
 
-struct bucket { uint64_t files, bytes, room; };
+struct bucket { uint64_t files, bytes; struct keep_room room; };
 
 struct keep_census {
 	struct bucket classes[KEEP_CLASSES][BUCKETS], pinned[BUCKETS];
 	struct buf pins, nevers;       /* hashes */
 };
+
+static void take(struct keep_room *to, struct keep_room room)
+{
+	to->bytes += room.bytes;
+	to->records += room.records;
+}
 
 /* --- Census ---------------------------------------------------------------------------------- */
 
@@ -35,7 +43,7 @@ void keep_census_free(struct keep_census *c)
 	free(c);
 }
 
-int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_t bytes,
+int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, struct keep_room takes,
 		    enum keep_wish wish)
 {
 	size_t at = hash / (UINT64_MAX / BUCKETS + 1);
@@ -45,7 +53,7 @@ int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_
 		return buf_append(&c->nevers, &hash, sizeof(hash));
 	b->files++;
 	b->bytes += size;
-	b->room += bytes;
+	take(&b->room, takes);
 	return wish == KEEP_PINNED ? buf_append(&c->pins, &hash, sizeof(hash)) : 0;
 }
 
@@ -58,29 +66,42 @@ bool keep_has_pins(const struct keep_census *c)
 
 static struct bucket sum(const struct bucket of[BUCKETS])
 {
-	struct bucket all = { 0, 0, 0 };
+	struct bucket all = { 0 };
 
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		all.files += of[i].files;
 		all.bytes += of[i].bytes;
-		all.room += of[i].room;
+		take(&all.room, of[i].room);
 	}
 	return all;
 }
 
+/* How much of it there is room for, 0 to 1; *room is less by that, or nothing. */
+static double fit(struct keep_room what, struct keep_room *room)
+{
+	double part = 1;
+
+	if (what.bytes > room->bytes)
+		part = (double)room->bytes / (double)what.bytes;
+	if (what.records > room->records)
+		part = DL_MIN(part, (double)room->records / (double)what.records);
+	if (part < 1)
+		*room = (struct keep_room){ 0, 0 };
+	room->bytes -= part < 1 ? 0 : what.bytes;
+	room->records -= part < 1 ? 0 : what.records;
+	return part;
+}
+
 /* The hash below which so much room is taken; *room is less by that. */
-static uint64_t share_of(const struct bucket of[BUCKETS], uint64_t *room)
+static uint64_t share_of(const struct bucket of[BUCKETS], struct keep_room *room)
 {
 	const uint64_t width = UINT64_MAX / BUCKETS + 1;
 
 	for (unsigned i = 0; i < BUCKETS; i++) {
-		if (of[i].room > *room) {
-			double part = (double)*room / (double)of[i].room;
+		double part = fit(of[i].room, room);
 
-			*room = 0;
+		if (part < 1)
 			return i * width + (uint64_t)(part * (double)width);
-		}
-		*room -= of[i].room;
 	}
 	return KEEP_ALL;
 }
@@ -107,20 +128,68 @@ static bool differ(const struct bucket classes[KEEP_CLASSES], struct keep_cost c
 	return most > least * SPREAD_LEAST;
 }
 
-static void choose_smallest(const struct keep_census *c, uint64_t room, struct keep_rule *r)
+/* That records are what there is too little room for. */
+static bool lacks_records(const struct bucket classes[KEEP_CLASSES], struct keep_room room)
 {
+	struct keep_room all = { 0, 0 };
+
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)
-		r->share[i] = share_of(c->classes[i], &room);
+		take(&all, classes[i].room);
+	return all.records > room.records && (double)all.records * (double)room.bytes >
+		(double)all.bytes * (double)room.records;
 }
 
-static void choose_uniform(const struct keep_census *c, uint64_t room, struct keep_rule *r)
+/* The k-th class, if those from `first` on come first, smallest first, and then, with the room that
+ * is left, what is smaller, largest first. */
+static unsigned class_at(unsigned first, unsigned k)
 {
-	struct bucket all[BUCKETS] = { { 0, 0, 0 } };
+	return first + k < KEEP_CLASSES ? first + k : KEEP_CLASSES - 1 - k;
+}
+
+static double worth_from(const struct bucket classes[KEEP_CLASSES], unsigned first,
+			 struct keep_room room, struct keep_cost cost)
+{
+	double worth = 0;
+
+	for (unsigned k = 0; k < KEEP_CLASSES; k++) {
+		const struct bucket *class = &classes[class_at(first, k)];
+
+		worth += fit(class->room, &room) * ((double)class->files * cost.request_ns +
+						    (double)class->bytes * cost.byte_ns);
+	}
+	return worth;
+}
+
+/* The smallest first, but for those that take records that others are worth more in. */
+static void choose_by_size(const struct keep_census *c, const struct bucket classes[KEEP_CLASSES],
+			   struct keep_room room, struct keep_cost cost, struct keep_rule *r)
+{
+	double worth = worth_from(classes, 0, room, cost) * SKIP_LEAST;
+	unsigned first = 0;
+
+	for (unsigned i = 1; i < KEEP_CLASSES; i++) {
+		double other = worth_from(classes, i, room, cost);
+
+		if (other > worth) {
+			worth = other;
+			first = i;
+		}
+	}
+	for (unsigned k = 0; k < KEEP_CLASSES; k++) {
+		unsigned i = class_at(first, k);
+
+		r->share[i] = share_of(c->classes[i], &room);
+	}
+}
+
+static void choose_uniform(const struct keep_census *c, struct keep_room room, struct keep_rule *r)
+{
+	struct bucket all[BUCKETS] = { { 0 } };
 	uint64_t share;
 
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)
 		for (unsigned k = 0; k < BUCKETS; k++)
-			all[k].room += c->classes[i][k].room;
+			take(&all[k].room, c->classes[i][k].room);
 	share = share_of(all, &room);
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)
 		r->share[i] = share;
@@ -151,9 +220,10 @@ static int take_lists(const struct keep_census *c, struct keep_rule *r)
 	return 0;
 }
 
-int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cost,
+int keep_choose(const struct keep_census *c, struct keep_room room, struct keep_cost cost,
 		struct keep_rule **ret)
 {
+	bool known = cost.request_ns > 0 || cost.byte_ns > 0;
 	struct keep_rule *r = calloc(1, sizeof(*r));
 	struct bucket classes[KEEP_CLASSES];
 
@@ -161,12 +231,12 @@ int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cos
 		free(r);
 		return -ENOMEM;
 	}
-	r->firm = cost.request_ns > 0 || cost.byte_ns > 0 || r->pinned > 0;
+	r->firm = known || r->pinned > 0;
 	r->pinned_share = share_of(c->pinned, &room);
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)
 		classes[i] = sum(c->classes[i]);
-	if (differ(classes, cost))
-		choose_smallest(c, room, r);
+	if (differ(classes, cost) || (known && lacks_records(classes, room)))
+		choose_by_size(c, classes, room, cost, r);
 	else
 		choose_uniform(c, room, r);
 	*ret = r;
@@ -215,7 +285,7 @@ static void add_below(const struct bucket of[BUCKETS], uint64_t share, struct bu
 
 static struct bucket count_wanted(const struct keep_census *c, const struct keep_rule *r)
 {
-	struct bucket all = { 0, 0, 0 };
+	struct bucket all = { 0 };
 
 	add_below(c->pinned, r->pinned_share, &all);
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)

@@ -8,6 +8,9 @@
  * that a room can have; where only bytes do, or nothing is known, each sample is as good as any
  * other, and a uniform part is kept.  What the user pinned comes before all of it.
  *
+ * The room may be bounded in records as well.  Per record the dearest are the largest, so where
+ * that bound comes first, smaller ones are left out, as many as let both bounds be used up.
+ *
  * A rule depends on sizes and hashes alone, so each run comes to the same one, and what an earlier
  * run kept is what this one wants.
  *
@@ -50,12 +53,14 @@ struct keep_cost keep_meter_cost(const struct keep_meter *m);
 
 enum keep_wish { KEEP_IF_ROOM, KEEP_PINNED, KEEP_NEVER };
 
+struct keep_room { uint64_t bytes, records; };
+
 struct keep_census;                    /* the dataset, counted */
 int keep_census_new(struct keep_census **ret) DL_MUST_CHECK;
 void keep_census_free(struct keep_census *c);  /* NULL is fine */
 static inline void keep_census_freep(struct keep_census **c) { keep_census_free(*c); }
-/* `bytes`: the room that it takes.  -ENOMEM */
-int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, uint64_t bytes,
+/* `takes`: the room that it takes.  -ENOMEM */
+int keep_census_add(struct keep_census *c, uint64_t hash, uint64_t size, struct keep_room takes,
 		    enum keep_wish wish) DL_MUST_CHECK;
 
 bool keep_has_pins(const struct keep_census *c);
@@ -67,8 +72,8 @@ struct keep_rule {                     /* immutable */
 	uint64_t *hashes;              /* sorted: the pinned, then those never to be kept */
 	size_t pinned, never;
 };
-/* Made for `room` bytes.  -ENOMEM */
-int keep_choose(const struct keep_census *c, uint64_t room, struct keep_cost cost,
+/* -ENOMEM */
+int keep_choose(const struct keep_census *c, struct keep_room room, struct keep_cost cost,
 		struct keep_rule **ret) DL_MUST_CHECK;
 void keep_rule_free(struct keep_rule *r);      /* NULL is fine */
 bool keep_wants(const struct keep_rule *r, uint64_t hash, uint64_t size);

@@ -40,11 +40,12 @@ static double shrunk(struct disk *d)
 	return bytes > d->size / 16 && lengths > bytes ? (double)bytes / (double)lengths : 1;
 }
 
-uint64_t disk_room(struct disk *d)
+struct keep_room disk_room(struct disk *d)
 {
 	uint64_t lost = d->segment_most + d->margin + INDEX_LEAST;
+	uint64_t bytes = d->size > lost ? (uint64_t)((double)(d->size - lost) / shrunk(d)) : 0;
 
-	return d->size > lost ? (uint64_t)((double)(d->size - lost) / shrunk(d)) : 0;
+	return (struct keep_room){ bytes, d->records_most };
 }
 
 /* len: of this part of a file of that size. */

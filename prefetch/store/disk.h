@@ -19,6 +19,7 @@
  * store holds samples.  Space of records that are stale (another version of the file), of other
  * datasets, or not wanted any more by a firm rule, is taken back by whole segments when what is
  * wanted lacks room: live records of the emptiest segment are moved, then the segment is deleted.
+ * Where it is the bound on records that is reached, they are forgotten, which moves nothing.
  *
  * No fault of the disk reaches a reader: full (or less than `keep_free`), read-only, I/O error,
  * folder gone: one warning; nothing is written for a while (2 s, then twice as long, 5 min at
@@ -42,6 +43,7 @@ struct disk_options {
 	const char *folder;            /* absolute; made (0700) if it is not there, and refused
 					* (-ENOTEMPTY) if it has files but is no store */
 	uint64_t size;                 /* bytes, the most that its files may have */
+	uint64_t records;              /* the most that it may have; 0: no bound */
 	uint64_t keep_free;            /* bytes of the file system that stay free */
 	uint64_t queue;                /* bytes that may wait to be written; 0: 64 MiB */
 	bool patient;                  /* see disk_open() */
@@ -79,8 +81,8 @@ void disk_close(struct disk *d);
  * dataset. */
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule);
 /* Bytes that there are for samples, each with DISK_OVERHEAD; more than the size, if what is there
- * has shrunk. */
-uint64_t disk_room(struct disk *d);
+ * has shrunk.  And records, UINT64_MAX: no bound. */
+struct keep_room disk_room(struct disk *d);
 #define DISK_OVERHEAD UINT64_C(328)    /* its head, and its part of the index */
 /* Would this sample be kept?  True as well for what is there already. */
 bool disk_wants(struct disk *d, const struct disk_key *key, uint64_t size);

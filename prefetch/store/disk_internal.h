@@ -20,6 +20,7 @@ struct segment {
 	uint64_t file_bytes, live_bytes;
 	uint64_t lengths;              /* of the live ones' samples, unpacked */
 	uint64_t unwanted;             /* of live_bytes, when that was counted last */
+	uint32_t unwanted_records;
 };
 
 struct queued {
@@ -31,6 +32,7 @@ struct queued {
 struct disk {
 	char *path;
 	uint64_t size, keep_free;
+	uint64_t records_most;
 	bool patient;
 	int zstd;
 	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
@@ -105,6 +107,9 @@ uint64_t space_records(const struct disk *d);
 uint64_t space_used(struct disk *d);   /* by all files; takes the index's own locks */
 /* The newest may not be chosen. */
 bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);
+/* One with records that need not stay: the oldest of another dataset, else the one with most. */
+bool space_spare(struct disk *d, struct segment *ret);
+void space_spent(struct disk *d, uint32_t number);     /* it has none any more */
 
 /* Without the lock. */
 bool space_wanted(struct disk *d, const struct record *r);
@@ -117,8 +122,8 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 
 /* --- disk_reclaim.c: on the writer thread, without the lock ---------------------------------- */
 
-/* Make room for so many bytes.  -ENOBUFS: the store is full of what is to be kept; other errors
- * are the disk's. */
+/* Make room for a record of so many bytes.  -ENOBUFS: the store is full of what is to be kept;
+ * other errors are the disk's. */
 int reclaim(struct disk *d, uint64_t bytes) DL_MUST_CHECK;
 /* Delete the segments that have no live record; none is open, and all is in the index. */
 void reclaim_empty(struct disk *d);

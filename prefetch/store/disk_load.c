@@ -153,6 +153,44 @@ static int read_tail(struct disk *d)
 	return lacks_room(r) ? 0 : r;
 }
 
+/* --- What is too much ---------------------------------------------------------------------- */
+
+struct excess {
+	struct disk *disk;
+	uint32_t last;                 /* segment; all records before it go, and of its own: */
+	uint64_t left;
+};
+
+static int on_excess(void *context, const struct record *r, struct place at)
+{
+	struct excess *e = context;
+
+	if (at.segment > e->last || (at.segment == e->last && e->left == 0))
+		return 0;
+	e->left -= at.segment == e->last;
+	space_lose(e->disk, at, r);
+	return 1;
+}
+
+/* The store may have had a larger bound on records before: the oldest go. */
+static int shrink(struct disk *d)
+{
+	uint64_t records = space_records(d);
+	struct excess e = { .disk = d };
+	const struct segment *s = d->segments;
+	int r;
+
+	if (records <= d->records_most)
+		return 0;
+	for (e.left = records - d->records_most; s->records <= e.left; s++)
+		e.left -= s->records;
+	e.last = s->number;
+	r = index_each(d->index, on_excess, &e);
+	if (r == 0)
+		reclaim_empty(d);
+	return r;
+}
+
 int disk_load(struct disk *d)
 {
 	int r = segment_list(d->folder, on_segment, d);
@@ -165,5 +203,7 @@ int disk_load(struct disk *d)
 		r = trim(d);
 	if (r == 0)
 		r = read_index(d);
-	return r < 0 ? r : read_tail(d);
+	if (r == 0)
+		r = read_tail(d);
+	return r < 0 ? r : shrink(d);
 }

@@ -129,6 +129,7 @@ static struct disk *disk_new(const struct disk_options *o)
 		return NULL;
 	d->folder = d->lock_file = -1;
 	d->size = o->size;
+	d->records_most = o->records ? o->records : UINT64_MAX;
 	d->keep_free = o->keep_free;
 	d->patient = o->patient;
 	d->distrust = o->distrust;

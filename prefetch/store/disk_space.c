@@ -130,6 +130,33 @@ bool space_victim(struct disk *d, uint32_t newest, struct segment *ret)
 	return best;
 }
 
+bool space_spare(struct disk *d, struct segment *ret)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct segment *s = &d->segments[i];
+
+		if (s->records > 0 && foreign(d, s)) {
+			*ret = *s;
+			return true;
+		}
+		if (s->unwanted_records > (best ? best->unwanted_records : 0))
+			best = s;
+	}
+	if (best)
+		*ret = *best;
+	return best;
+}
+
+void space_spent(struct disk *d, uint32_t number)
+{
+	struct segment *s = space_find(d, number);
+
+	if (s)
+		s->unwanted = s->unwanted_records = 0;
+}
+
 int space_remove(struct disk *d, uint32_t number)
 {
 	int r = segment_remove(d->folder, number);
@@ -184,8 +211,10 @@ static int count_unwanted(void *context, const struct record *r, struct place at
 		return 0;
 	DL_HOLD(&d->lock);
 	s = space_find(d, at.segment);
-	if (s)
-		s->unwanted += record_bytes(r);
+	if (!s)
+		return 0;
+	s->unwanted += record_bytes(r);
+	s->unwanted_records++;
 	return 0;
 }
 
@@ -198,7 +227,7 @@ bool space_recount(struct disk *d)
 	}
 	d->recount = false;
 	for (size_t i = 0; i < d->count; i++)
-		d->segments[i].unwanted = 0;
+		d->segments[i].unwanted = d->segments[i].unwanted_records = 0;
 	dl_lock_drop(&d->lock);
 	return index_each(d->index, count_unwanted, d) == 0;
 }

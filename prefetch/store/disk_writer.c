@@ -35,6 +35,12 @@ static void end_segment(struct disk *d)
 	w->fd = -1;
 }
 
+void writer_end_segments(struct disk *d)
+{
+	end_segment(d);
+	writer_let_go(d);
+}
+
 /* A segment has records of one source, so that another dataset's can be dropped as a whole. */
 static int begin_segment(struct disk *d, uint64_t source)
 {
@@ -278,8 +284,7 @@ static void trim(struct disk *d)
 {
 	if (!d->online || writer_suspended(d))
 		return;
-	end_segment(d);
-	writer_let_go(d);
+	writer_end_segments(d);
 	reclaim_empty(d);
 }
 
@@ -311,10 +316,9 @@ static bool too_late(struct disk *d)
 	return d->closing && clock_now() > d->deadline;
 }
 
-static void end_segments(struct disk *d)
+static void abandon(struct disk *d)
 {
-	end_segment(d);
-	writer_let_go(d);
+	writer_end_segments(d);
 	d->writer.batched = 0;
 }
 
@@ -340,7 +344,7 @@ static void look_again(struct disk *d)
 	if (d->online && !writer_suspended(d) && index_broken(d->index))
 		fault_seen(d, -EBADMSG);
 	if (d->online && writer_suspended(d) && disk_lost(d)) {
-		end_segments(d);
+		abandon(d);
 		disk_go(d);
 	}
 	if (!d->online && !writer_suspended(d) && !d->closing)
@@ -378,7 +382,7 @@ static void *run(void *context)
 			break;
 		look_again(d);
 	}
-	end_segments(d);
+	abandon(d);
 	packer_free(d->writer.packer);
 	DL_HOLD(&d->lock);
 	d->ended = true;

@@ -31,3 +31,4 @@ int writer_append(struct disk *d, const struct record *r, const void *bytes, str
 /* What was appended is in the index from now on. */
 int writer_flush(struct disk *d) DL_MUST_CHECK;
 void writer_let_go(struct disk *d);     /* of all segments but the newest */
+void writer_end_segments(struct disk *d);      /* of all; the next record begins one */

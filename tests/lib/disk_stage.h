@@ -26,15 +26,17 @@ static inline struct disk_identity version_of(uint64_t n, uint64_t version)
 static inline void want_part(struct disk *d, uint64_t source, uint64_t files, uint64_t len)
 {
 	dl_cleanup(keep_census_freep) struct keep_census *census = NULL;
+	struct keep_room room = disk_room(d);
 	struct keep_rule *rule;
 	int r = keep_census_new(&census);
 
 	for (uint64_t n = 0; r == 0 && n < files; n++)
-		r = keep_census_add(census, key_at(source, n).hash[1], len, len + DISK_OVERHEAD,
-				    KEEP_IF_ROOM);
+		r = keep_census_add(census, key_at(source, n).hash[1], len,
+				    (struct keep_room){ len + DISK_OVERHEAD, 1 }, KEEP_IF_ROOM);
 	assert(r == 0);
 	/* As chance goes there may be more of them than expected. */
-	r = keep_choose(census, disk_room(d) / 100 * 97, (struct keep_cost){ 0, 0 }, &rule);
+	room.bytes = room.bytes / 100 * 97;
+	r = keep_choose(census, room, (struct keep_cost){ 0, 0 }, &rule);
 	assert(r == 0);
 	disk_rule(d, source, rule);
 }

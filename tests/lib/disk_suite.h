@@ -10,13 +10,16 @@ static struct disk *d;
 static struct disk_options options;
 static char folder[PATH_MAX];
 
-static inline void open_disk(uint64_t size)
+static inline void open_bounded(uint64_t size, uint64_t records)
 {
 	int pid;
 
-	options = (struct disk_options){ .folder = folder, .size = size, .zstd = DISK_RAW };
+	options = (struct disk_options){ .folder = folder, .size = size, .records = records,
+					 .zstd = DISK_RAW };
 	cr_assert_eq(disk_open(&options, &d, &pid), 0);
 }
+
+static inline void open_disk(uint64_t size) { open_bounded(size, 0); }
 
 static inline void reopen(void)
 {

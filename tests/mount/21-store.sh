@@ -150,6 +150,33 @@ for i in 1 2; do
 done
 cmp "$work/hits.1" "$work/hits.2" || fail "hits: $(cat "$work"/hits.*)"
 
+# A bound on files is kept as well, is shown, and shrinks a store that has more.
+few=source_layers=$far,store.path=$work/few,store.size=64MiB,store.keep_free=0,store.files
+records_are() { [ "$(stat_of store_records)" = "$1" ]; }
+says_files() { "$DLFS" stats "$mnt" | grep -q "^store .*, $1 files," || fail "$("$DLFS" stats "$mnt")"; }
+mount_store "$few=0"
+"$DLFS" refresh "$mnt"
+epoch "no bound on files"
+wait_for 30 records_are 120 || fail "records: $(stat_of store_records)"
+says_files 120
+[ "$(stat_of store_records_limit)" = 0 ] || fail "a bound: $(stat_of store_records_limit)"
+again "$few=50"
+records_are 50 || fail "not shrunk: $(stat_of store_records) records"
+for _ in 1 2 3; do
+	again "$few=50"
+	epoch "few files"
+	[ "$(stat_of store_records)" -le 50 ] || fail "too many: $(stat_of store_records) records"
+	[ "$(stat_of store_hits)" -ge 45 ] || fail "hits: $(stat_of store_hits)"
+done
+says_files '50 of 50'
+[ "$(stat_of store_records_limit)" = 50 ] || fail "no bound: $(stat_of store_records_limit)"
+"$DLFS" drop "$mnt" > /dev/null
+epoch "filled again"
+enough() { [ "$(stat_of store_records)" -ge 40 ]; }
+wait_for 30 enough || fail "records: $(stat_of store_records)"
+[ "$(stat_of store_records)" -le 50 ] || fail "too many: $(stat_of store_records) records"
+umount_dlfs "$mnt"
+
 # A disk that is full: a warning, right bytes, and no more memory than was allowed.
 [ "$(id -u)" = 0 ] || exit 0
 mkdir "$work/small"

@@ -61,12 +61,15 @@ Test(config, reads_groups)
 	cr_assert_str_eq(c->store_path, "");
 	cr_assert_eq(c->store_size, 0u, "auto");
 	cr_assert_eq(c->store_keep_free, 5 * GiB);
+	cr_assert_eq(c->store_files, 0u);
 	cr_assert_eq(yaml("lead: 2\nstore:\n  path: /nvme/dlfs\n  size: 200GiB\nthreads: 3\n"), 0,
 		     "%s", e.text);
 	cr_assert_str_eq(c->store_path, "/nvme/dlfs");
 	cr_assert_eq(c->store_size, 200 * GiB);
 	cr_assert_eq(c->threads, 3u);
-	cr_assert_eq(yaml("store: {keep_free: 0}\nstore.size: 1TB\n"), 0, "%s", e.text);
+	cr_assert_eq(yaml("store: {keep_free: 0, files: 500000}\nstore.size: 1TB\n"), 0, "%s",
+		     e.text);
+	cr_assert_eq(c->store_files, 500000u);
 	cr_assert_eq(c->store_keep_free, 0u);
 	cr_assert_eq(config_parse_options(c, "store.path=/x,store.size=auto", &e), 0, "%s", e.text);
 	cr_assert_str_eq(c->store_path, "/x");

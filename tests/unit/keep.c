@@ -33,14 +33,16 @@ static void make_samples(double spread)
 	}
 }
 
+static struct keep_room takes(uint64_t size) { return (struct keep_room){ size, 1 }; }
+
 static struct keep_census *take_census(void)
 {
 	struct keep_census *c;
 
 	cr_assert_eq(keep_census_new(&c), 0);
 	for (unsigned i = 0; i < FILES; i++)
-		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size, samples[i].size,
-					     KEEP_IF_ROOM), 0);
+		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size,
+					     takes(samples[i].size), KEEP_IF_ROOM), 0);
 	return c;
 }
 
@@ -115,14 +117,20 @@ Test(keep, few_fetches_tell_nothing)
 
 static const struct keep_cost far = { 10e6, 1 }, line = { 0, 10 }, unknown = { 0, 0 };
 
-static struct keep_rule *choose(double part, struct keep_cost cost)
+static struct keep_rule *choose_within(struct keep_room room, struct keep_cost cost)
 {
 	struct keep_census *c = take_census();
 	struct keep_rule *r;
 
-	cr_assert_eq(keep_choose(c, (uint64_t)((double)all_bytes * part), cost, &r), 0);
+	cr_assert_eq(keep_choose(c, room, cost, &r), 0);
 	keep_census_free(c);
 	return r;
+}
+
+static struct keep_rule *choose(double part, struct keep_cost cost)
+{
+	return choose_within((struct keep_room){ (uint64_t)((double)all_bytes * part),
+						 UINT64_MAX }, cost);
 }
 
 Test(keep, as_much_as_fits_and_the_smallest_of_a_far_source)
@@ -155,6 +163,63 @@ Test(keep, as_much_as_fits_and_the_smallest_of_a_far_source)
 	}
 }
 
+struct outcome_within { uint64_t files, bytes; double saved; };
+
+static struct outcome_within count_within(struct keep_room room, struct keep_cost by,
+					  struct keep_cost cost)
+{
+	struct keep_rule *r = choose_within(room, by);
+	struct outcome_within o = { 0 };
+
+	for (unsigned i = 0; i < FILES; i++) {
+		if (!keep_wants(r, samples[i].hash, samples[i].size))
+			continue;
+		o.files++;
+		o.bytes += samples[i].size;
+		o.saved += cost.request_ns + cost.byte_ns * (double)samples[i].size;
+	}
+	keep_rule_free(r);
+	return o;
+}
+
+/* Both bounds hold, one of them is used up, and hardly less is saved than by an even part. */
+Test(keep, a_bound_on_records_holds_too)
+{
+	const struct keep_cost near = { 1e5, 10 }, costs[] = { far, near, line, unknown };
+
+	make_samples(0.5);
+	for (unsigned k = 0; k < DL_COUNT(costs); k++) {
+		for (unsigned bytes = 1; bytes <= 10; bytes += 3) {
+			for (unsigned records = 1; records <= 10; records += 3) {
+				struct keep_room room = { all_bytes / 10 * bytes,
+							  FILES / 10 * records };
+				struct outcome_within o = count_within(room, costs[k], costs[k]);
+				struct outcome_within even = count_within(room, unknown, costs[k]);
+				double full = DL_MAX((double)o.bytes / (double)room.bytes,
+						     (double)o.files / (double)room.records);
+
+				cr_expect_float_eq(full, 1, 0.04, "%u: %u, %u: %.3f", k, bytes,
+						   records, full);
+				cr_expect_geq(o.saved, even.saved * 0.9, "%u: %u, %u: %.3f", k,
+					      bytes, records, o.saved / even.saved);
+			}
+		}
+	}
+}
+
+/* Where records are scarce and bytes cost, the large ones are kept. */
+Test(keep, of_few_records_the_large_ones)
+{
+	struct keep_room room;
+	struct outcome_within o, even;
+
+	make_samples(0.5);
+	room = (struct keep_room){ all_bytes, FILES / 10 };
+	o = count_within(room, line, line);
+	even = count_within(room, unknown, line);
+	cr_expect_gt(o.saved, even.saved * 1.8, "%.3f", o.saved / even.saved);
+}
+
 Test(keep, pinned_first_and_never_never)
 {
 	struct keep_census *c;
@@ -167,14 +232,14 @@ Test(keep, pinned_first_and_never_never)
 		enum keep_wish wish = i % 10 == 0 ? KEEP_PINNED : i % 10 == 1 ? KEEP_NEVER :
 			KEEP_IF_ROOM;
 
-		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size, samples[i].size,
-					     wish), 0);
+		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size,
+					     takes(samples[i].size), wish), 0);
 	}
 	for (unsigned k = 0; k < 2; k++) {
 		uint64_t room = all_bytes / (k ? 20 : 3);
 
 		pinned = kept_pinned = kept_never = kept = 0;
-		cr_assert_eq(keep_choose(c, room, far, &r), 0);
+		cr_assert_eq(keep_choose(c, (struct keep_room){ room, UINT64_MAX }, far, &r), 0);
 		for (unsigned i = 0; i < FILES; i++) {
 			bool wanted = keep_wants(r, samples[i].hash, samples[i].size);
 
