@@ -341,6 +341,8 @@ void search_run(struct search *s)
 	while (!s->stop && (piece = s->next++) < s->end) {
 		if (s->gentle && piece > 0)
 			spare_rest(&spare, &s->stop);
+		if (s->stop)
+			break;
 		if (piece < LIKELY_PIECES)
 			search_likely(s, piece);
 		else

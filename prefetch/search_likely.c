@@ -5,9 +5,42 @@
 
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u
+#define CONSTANT_HEAD 1024u
+#define CONSTANT_PART 6u                /* of the opens; 16 workers, batches of 256: a quarter */
 #define POPULAR_WORDS 64                /* some epochs of a script that draws little else */
 /* YOLOv5's generator has 6148914691236517205 - 1 + what the user says: create_dataloader(). */
 #define YOLO_SEED 0x55555554u
+
+static bool head_of(uint32_t seed, uint32_t skip, uint32_t n, uint32_t length, uint32_t *ret)
+{
+	struct mt19937 g;
+
+	mt19937_seed(&g, seed);
+	while (skip-- > 0)
+		(void)mt19937_word(&g);
+	return sparse_randperm(&g, n, length, ret) == 0;
+}
+
+static bool was_opened(const struct search_part *part, uint32_t index)
+{
+	uint32_t bit = index % SEARCH_FILTER;
+
+	if (!(part->filter[bit / 64] >> (bit % 64) & 1))
+		return false;
+	for (size_t i = 0; i < part->first_count; i++)
+		if (part->first[i] == index)
+			return true;
+	return false;
+}
+
+static size_t count_opened(const struct search_part *part, const uint32_t *head, uint32_t length)
+{
+	size_t opened = 0;
+
+	for (uint32_t i = 0; i < length; i++)
+		opened += was_opened(part, head[i]);
+	return opened;
+}
 
 /* Each of these costs a whole permutation, so the second epoch is the last that is tried.  Some
  * differ in a few places only: the best of them it is. */
@@ -29,6 +62,19 @@ static void try_std_shuffles(struct search *s, size_t list)
 		search_consider(s, best, 1, 1);
 }
 
+/* Judging one takes ten times as long as seeing that it is far off, and an epoch may last no longer
+ * than a few of them: at its head a true one has a part of what was opened, whoever opened it. */
+static void try_constant(struct search *s, size_t list, uint32_t seed, uint32_t skip)
+{
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, CONSTANT_HEAD);
+	uint32_t head[CONSTANT_HEAD];
+
+	if (head_of(seed, skip, n, length, head) &&
+	    count_opened(part, head, length) * CONSTANT_PART >= part->first_count)
+		search_consider(s, search_plain(s, list, seed, skip), 1, 1);
+}
+
 static void try_constants(struct search *s)
 {
 	for (size_t l = 0; l < s->list_count; l++) {
@@ -36,8 +82,7 @@ static void try_constants(struct search *s)
 			continue;
 		for (size_t i = 0; i < ORDER_CONSTANTS; i++)
 			for (uint32_t skip = 0; skip <= 2; skip += 2)
-				search_consider(s, search_plain(s, l, order_constants[i], skip),
-						1, 1);
+				try_constant(s, l, order_constants[i], skip);
 		try_std_shuffles(s, l);
 	}
 }
@@ -59,14 +104,6 @@ static void try_lessons(struct search *s, size_t list)
 	}
 }
 
-static bool head_of(uint32_t seed, uint32_t n, uint32_t length, uint32_t *ret)
-{
-	struct mt19937 g;
-
-	mt19937_seed(&g, seed);
-	return sparse_randperm(&g, n, length, ret) == 0;
-}
-
 static bool begins_a_run(const struct search_part *part, uint32_t index)
 {
 	for (size_t i = 0; i < part->run_count; i++)
@@ -82,11 +119,11 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n, (uint32_t)SMALL_HEAD);
 	uint32_t head[SMALL_HEAD], near = 0;
 
-	if (!head_of(seed, n, SEEDS_WORLD_MAX, head))
+	if (!head_of(seed, 0, n, SEEDS_WORLD_MAX, head))
 		return;
 	while (near < SEEDS_WORLD_MAX && !begins_a_run(&s->parts[list], head[near]))
 		near++;
-	if (near == SEEDS_WORLD_MAX || !head_of(seed, n, length, head))
+	if (near == SEEDS_WORLD_MAX || !head_of(seed, 0, n, length, head))
 		return;
 	for (size_t i = 0; i < s->parts[list].run_count; i++) {
 		const struct run *r = &s->parts[list].runs[i];
@@ -95,18 +132,6 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
 			search_consider(s, search_plain(s, list, seed, 0), distance, distance);
 	}
-}
-
-static bool was_opened(const struct search_part *part, uint32_t index)
-{
-	uint32_t bit = index % SEARCH_FILTER;
-
-	if (!(part->filter[bit / 64] >> (bit % 64) & 1))
-		return false;
-	for (size_t i = 0; i < part->first_count; i++)
-		if (part->first[i] == index)
-			return true;
-	return false;
 }
 
 /* Scripts that seed torch with a number that everybody likes, and draw little before their loader
@@ -121,7 +146,7 @@ static void try_words(struct search *s, uint32_t popular, size_t list)
 	for (unsigned i = 0; i < POPULAR_WORDS && !s->stop; i++) {
 		uint32_t seed = mt19937_word(&g);
 
-		if (head_of(seed, n, 1, &first) && was_opened(part, first))
+		if (head_of(seed, 0, n, 1, &first) && was_opened(part, first))
 			search_consider(s, search_plain(s, list, seed, 0), 1, 1);
 	}
 }
@@ -143,15 +168,10 @@ static void try_mixed(struct search *s, uint32_t seed, size_t list)
 	const struct search_part *part = &s->parts[list];
 	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
 	uint32_t head[MIXED_HEAD];
-	size_t opened = 0;
-	struct mt19937 g;
 
-	mt19937_seed(&g, seed);
-	if (sparse_randperm(&g, n, length, head) < 0)
+	if (!head_of(seed, 0, n, length, head))
 		return;
-	for (uint32_t i = 0; i < length; i++)
-		opened += was_opened(part, head[i]);
-	if (opened * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
+	if (count_opened(part, head, length) * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
 		return;
 	search_consider(s, search_plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
 }

@@ -54,8 +54,7 @@ static void rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
 static void look_or_rest(struct spare *s, uint64_t work, const _Atomic bool *stop)
 {
 	if (!is_spare(stop)) {
-		if (s->piece_at > 0)
-			rest(s, DL_MAX(work, WORK_LEAST), stop);
+		rest(s, DL_MAX(work, WORK_LEAST), stop);
 		return;
 	}
 	s->rest_at = clock_now() + WORK;

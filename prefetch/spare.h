@@ -3,8 +3,9 @@
  * SCHED_IDLE holds inside a scheduling group only, and a session (autogroup), a service or a
  * container is one: it has its share of the processors whatever its threads' priorities.  So a
  * thread looks, while it rests, whether processors stay idle; if not, it rests fifty times as
- * long as it works.  Where it had to wait for its processor somebody else has begun: it rests at
- * once, fifty times as long as it kept him waiting.
+ * long as it works, and before it begins: an epoch may be no longer than a few pieces of work.
+ * Where it had to wait for its processor somebody else has begun: it rests at once, fifty times as
+ * long as it kept him waiting.
  *
  * One a thread; zero at first.
  */

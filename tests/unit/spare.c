@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "prefetch/spare.h"
@@ -9,6 +10,8 @@
 #define PATIENCE 60                    /* seconds */
 #define PIECE (10 * CLOCK_MS)
 #define RESTED (200 * CLOCK_MS)
+#define OTHERS 64                      /* processors at most */
+#define TRIES 10
 
 static _Atomic bool stop;
 
@@ -44,6 +47,33 @@ static void stay_on_one_processor(void)
 		if (CPU_ISSET(i, &all))
 			CPU_SET(i, &one);
 	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+}
+
+/* Both begin when nothing was done yet, and the first piece is work as any other. */
+Test(spare, rests_before_its_first_piece_while_no_processor_is_idle, .timeout = PATIENCE)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t others[OTHERS];
+	uint64_t rested = 0;
+
+	if (processors < 1 || processors > OTHERS)
+		cr_skip_test("%ld processors", processors);
+	for (long i = 0; i < processors; i++)
+		cr_assert_eq(pthread_create(&others[i], NULL, keep_busy, NULL), 0);
+	/* A thread may be late to begin, or another machine may have the processors. */
+	for (unsigned tries = 0; tries < TRIES && rested < RESTED; tries++) {
+		struct spare s = { 0 };
+		uint64_t before = clock_now(), idle = clock_idle();
+
+		spare_rest(&s, &stop);
+		rested = clock_now() - before;
+		if (clock_idle() > idle + PIECE)
+			rested = RESTED;       /* it was not so busy after all */
+	}
+	stop = true;
+	for (long i = 0; i < processors; i++)
+		pthread_join(others[i], NULL);
+	cr_assert_geq(rested, RESTED);
 }
 
 /* The processor was idle when it was looked at last; a training step begins right after. */
