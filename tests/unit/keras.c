@@ -2,7 +2,7 @@
 #include "tests/lib/stage.h"
 
 /* Keras shuffles its list once; each epoch reads it through another buffer. */
-Test(found, follows_what_is_read_through_a_buffer)
+Test(keras, follows_what_is_read_through_a_buffer)
 {
 	static const struct { uint32_t n, buffer; } worlds[] = {
 		{ 2000, 64 }, { 10000, 256 }, { 50000, 256 }, { 50000, 1024 }, { 50000, 2048 },
