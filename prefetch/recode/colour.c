@@ -63,69 +63,26 @@ static int make_room(struct recode_room *room, const struct jpeg_plane *from, st
 	return to->at ? 0 : -ENOMEM;
 }
 
-/* Two rows of blocks as pixels, what is beyond the picture being that at its edge. */
-struct band {
-	uint8_t *at;                   /* [16][stride] */
-	size_t stride;                 /* of whole 16 */
-	uint32_t width;
-};
-
-static void render_band(const struct jpeg_plane *p, uint32_t height, uint32_t row, struct band *b)
-{
-	static const float ones[64] = { [0 ... 63] = 1 };
-
-	for (uint32_t i = 0; i < 2 && row + i < p->rows; i++)
-		kernel_best()->pixels(p->at + (size_t)(row + i) * p->columns * 64, ones,
-				      p->columns, b->at + i * 8 * b->stride, b->stride);
-	for (uint32_t y = 0; y < 16; y++) {
-		uint8_t *line = b->at + y * b->stride;
-
-		if (row * 8 + y >= height)
-			memcpy(line, line - b->stride, b->stride);
-		memset(line + b->width, line[b->width - 1], b->stride - b->width);
-	}
-}
-
-/* Means of 2x2 pixels; the squared errors that they make. */
-static float halve_row(const uint8_t *p, const uint8_t *q, uint32_t count, float *to)
-{
-	float lost = 0;
-
-	for (uint32_t x = 0; x < count; x++) {
-		int a = p[2 * x], b = p[2 * x + 1], c = q[2 * x], d = q[2 * x + 1];
-		int sum = a + b + c + d;
-
-		to[x] = (float)sum / 4 - 128;
-		lost += (float)(a * a + b * b + c * c + d * d) - (float)(sum * sum) / 4;
-	}
-	return lost;
-}
-
+/* lost: the mean squared error that this makes, as if all of it were within the picture. */
 static int halve(const struct jpeg_image *from, unsigned plane, struct jpeg_plane *ret,
 		 double *lost)
 {
 	const struct jpeg_plane *p = &from->plane[plane];
 	struct jpeg_plane half = *p;
-	struct band b = { .width = from->width, .stride = (size_t)(p->columns + 1) / 2 * 16 };
-	float *rows = room_take(from->room, 8 * b.stride / 2, sizeof(*rows));
 	double sum = 0;
 
 	half.columns = (p->columns + 1) / 2;
 	half.rows = (p->rows + 1) / 2;
 	half.at = room_take(from->room, (size_t)half.columns * half.rows, 64 * sizeof(*half.at));
-	b.at = room_take(from->room, 16, b.stride);
-	if (!half.at || !rows || !b.at)
+	if (!half.at)
 		return -ENOMEM;
 	for (uint32_t y = 0; y < half.rows; y++) {
-		render_band(p, from->height, 2 * y, &b);
-		for (uint32_t i = 0; i < 8; i++) {
-			const uint8_t *line = b.at + 2 * i * b.stride;
+		const int16_t *above = p->at + (size_t)2 * y * p->columns * 64;
+		const int16_t *below = 2 * y + 1 < p->rows ? above + (size_t)p->columns * 64
+							   : above;
 
-			sum += (double)halve_row(line, line + b.stride, (uint32_t)b.stride / 2,
-						 rows + i * b.stride / 2);
-		}
-		kernel_best()->blocks(rows, b.stride / 2, half.columns,
-				      half.at + (size_t)y * half.columns * 64);
+		sum += (double)kernel_best()->halve(above, below, p->columns,
+						    half.at + (size_t)y * half.columns * 64);
 	}
 	*lost = sum / from->width / from->height;
 	*ret = half;

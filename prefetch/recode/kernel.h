@@ -10,15 +10,18 @@
 
 #define SSIM_TAPS 11                   /* side of a window; a shorter picture has no SSIM */
 
-/* How coefficients of a plane become levels; see quantise.c. */
+/* How coefficients of a plane become levels; see quantiser.c. */
 struct quantiser {
 	float step[64], inverse[64];   /* in natural order, as all here */
-	float weight[64];              /* of an error at this frequency, times its step */
+	float round[64];               /* added before a level is cut to a whole number */
+	/* A level of 1 is 0 up to (0.5 + dead * price) steps, where its squared error, seen as SSIM
+	 * does, is worth less than its bits.
+	 */
+	float dead[64];
 };
 
 #define KERNEL_LANES 16                /* that SSIM is computed in */
 #define KERNEL_LINE(stride) ((stride) + KERNEL_LANES)      /* values of a line to work with */
-#define QUANTISE_ROUND 0.42f           /* added before a level is cut to a whole number */
 
 struct kernel {
 	const char *name;
@@ -29,6 +32,12 @@ struct kernel {
 
 	/* Values (columns * 64) of `columns` blocks, from 8 rows. */
 	void (*blocks)(const float *from, size_t stride, uint32_t columns, int16_t *to);
+
+	/* Two rows of `columns` blocks become one of half as many (rounded up), of the means of 2x2
+	 * pixels; where there is no right block or none below (below == above), its neighbour is
+	 * mirrored.  The sum of squared errors that this makes.
+	 */
+	float (*halve)(const int16_t *above, const int16_t *below, uint32_t columns, int16_t *to);
 
 	/* Levels times steps, within JPEG_VALUE_MAX.  `to` may be `from`, or blocks before it. */
 	void (*scale)(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);

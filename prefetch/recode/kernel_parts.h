@@ -9,6 +9,7 @@
 
 #define pixels_of KERNEL_JOIN(pixels_of, KERNEL)
 #define blocks_of KERNEL_JOIN(blocks_of, KERNEL)
+#define halve_of KERNEL_JOIN(halve_of, KERNEL)
 #define scale_of KERNEL_JOIN(scale_of, KERNEL)
 #define quantise_of KERNEL_JOIN(quantise_of, KERNEL)
 #define error_of KERNEL_JOIN(error_of, KERNEL)
@@ -19,6 +20,7 @@
 void pixels_of(const int16_t *blocks, const float *steps, uint32_t columns, uint8_t *to,
 	       size_t stride);
 void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to);
+float halve_of(const int16_t *above, const int16_t *below, uint32_t columns, int16_t *to);
 void scale_of(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);
 void quantise_of(const struct quantiser *q, const int16_t *from, const float *price, size_t count,
 		 int16_t *levels);

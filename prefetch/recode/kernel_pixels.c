@@ -143,6 +143,66 @@ void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to)
 	}
 }
 
+/* Each of the 8 columns of x, from frequencies to the means of two values each: what is left of a
+ * wave is cos(k pi / 16) of it, and one of frequency 8 - k looks like one of k then.
+ */
+static inline void halve_columns(const line x[8], line to[4], bool mirrored)
+{
+	line first = x[0] * C4, second = (x[1] * C1 - x[7] * C7) * 2;
+	line third = (x[2] * C2 - x[6] * C6) * 2, fourth = (x[3] * C3 - x[5] * C5) * 2;
+	line even[2] = { first + third * C4, first - third * C4 };
+	line odd[2] = { second * C2 + fourth * C6, second * C6 - fourth * C2 };
+	unsigned last = mirrored ? 3 : 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		to[last ^ i] = even[i] + odd[i];
+		to[last ^ (3 - i)] = even[i] - odd[i];
+	}
+}
+
+/* Two blocks, one above the other, become 4 columns of 8 means; these are rows in `to`. */
+static inline void halve_two(const int16_t *above, const int16_t *below, bool mirrored, line to[4],
+			     line *squares)
+{
+	line x[8], means[8];
+
+	for (unsigned half = 0; half < 2; half++) {
+		const int16_t *from = half ? below : above;
+
+		for (unsigned i = 0; i < 8; i++) {
+			x[i] = row_of(from + 8 * i);
+			*squares += x[i] * x[i];
+		}
+		halve_columns(x, means + 4 * half, half && above == below);
+	}
+	transpose(means);
+	halve_columns(means, to, mirrored);
+}
+
+float halve_of(const int16_t *above, const int16_t *below, uint32_t columns, int16_t *to)
+{
+	line lost = { 0 };
+	float sum = 0;
+
+	for (uint32_t b = 0; b < columns; b += 2, to += 64) {
+		size_t left = (size_t)b * 64, right = b + 1 < columns ? left + 64 : left;
+		line x[8];
+
+		halve_two(above + left, below + left, false, x, &lost);
+		halve_two(above + right, below + right, left == right, x + 4, &lost);
+		forward_columns(x);
+		transpose(x);
+		forward_columns(x);
+		for (unsigned i = 0; i < 8; i++) {
+			put_coefficients(x[i], to + 8 * i);
+			lost -= 4 * x[i] * x[i];
+		}
+	}
+	for (unsigned i = 0; i < 8; i++)
+		sum += lost[i];
+	return sum;
+}
+
 static inline whole within(whole v, int most)
 {
 	v = (v & (v <= most)) | (most & (v > most));

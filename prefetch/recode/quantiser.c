@@ -33,13 +33,20 @@ void coarser_steps(const uint16_t source[64], float step, uint16_t ret[64])
 	}
 }
 
+/* Below a half, since a larger level takes more bits. */
+#define ROUND 0.42f
+
+/* That a level of 1 at the zigzag position takes, about; where they are rare it ends long runs. */
+#define BITS(z) (2 + (float)(z) / 10)
+
 void quantiser_init(struct quantiser *q, const uint16_t steps[64], const float *seen)
 {
 	for (unsigned k = 0; k < 64; k++) {
-		float step = steps[k];
+		float step = steps[k], square = (seen ? seen[k] : 1) * step * step;
 
 		q->step[k] = step;
 		q->inverse[k] = 1 / step;
-		q->weight[k] = (seen ? seen[k] : 1) * step;
+		q->round[k] = k ? ROUND : 0.5f;
+		q->dead[k] = k ? BITS(zigzag_position(k)) / (2 * square) : 0;
 	}
 }

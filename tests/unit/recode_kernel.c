@@ -1,5 +1,6 @@
 /* Each instruction set gives the same bits: a size must not depend on the machine. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -20,9 +21,9 @@ static int draw(int below)
 struct output {
 	int16_t levels[COLUMNS * 64], blocks[COLUMNS * 64];
 	uint32_t symbols[256];
-	int16_t scaled[COLUMNS * 64];
+	int16_t scaled[COLUMNS * 64], halves[(COLUMNS + 1) / 2 * 64];
 	uint8_t pixels[16 * STRIDE];
-	float mean[STRIDE], square[STRIDE], sum;
+	float mean[STRIDE], square[STRIDE], sum, lost;
 	uint64_t error;
 };
 
@@ -40,6 +41,7 @@ static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
 		price[i] = 10 * (float)(i + 1);
 	quantiser_init(&q, steps, seen_by_ssim);
 	k->scale(blocks, steps, COLUMNS, o->scaled);
+	o->lost = k->halve(blocks, o->scaled, COLUMNS, o->halves);
 	k->quantise(&q, blocks, price, COLUMNS, o->levels);
 	o->error = k->error(blocks, o->levels, steps, COLUMNS);
 	k->count(o->levels, COLUMNS, o->symbols);
@@ -128,4 +130,86 @@ Test(recode_kernel, pixels_come_back_from_their_blocks)
 	kernel_best()->pixels(o.blocks, ones, COLUMNS, again, STRIDE);
 	for (unsigned i = 0; i < sizeof(again); i++)
 		cr_assert_leq(abs(again[i] - o.pixels[i]), 2);
+}
+
+Test(recode_kernel, a_level_of_1_has_to_be_worth_its_bits)
+{
+	static const float ones[64] = { [0 ... 63] = 1 };
+	static int16_t blocks[2 * 64], levels[2 * 64];
+	const uint16_t steps[64] = { [0 ... 63] = 10 };
+	struct quantiser q;
+
+	quantiser_init(&q, steps, ones);
+	for (unsigned k = 0; k < 64; k++) {
+		blocks[k] = k % 2 ? 7 : -14;
+		blocks[64 + k] = k % 2 ? 8 : -17;
+	}
+	for (unsigned i = 0; kernel_number(i); i++) {
+		kernel_number(i)->quantise(&q, blocks, (float[]){ 0, 200 }, 2, levels);
+		for (unsigned k = 1; k < 64; k++) {
+			cr_assert_eq(levels[k], k % 2 ? 1 : -1);
+			cr_assert_eq(levels[64 + k], k % 2 ? 0 : -2);
+		}
+		cr_assert_eq(levels[64], -2);
+		kernel_number(i)->quantise(&q, blocks, (float[]){ 8, 0 }, 2, levels);
+		cr_assert_eq(levels[1], 1, "two bits are few");
+		cr_assert_eq(levels[63], 0, "of eight it is worth less");
+		cr_assert_eq(levels[0], -1, "a DC is rounded");
+	}
+}
+
+/* Blocks of COLUMNS - 1 columns and two rows, of smooth pixels. */
+static void draw_pixels(int16_t blocks[2][COLUMNS * 64], uint8_t pixels[16][STRIDE])
+{
+	float values[16 * STRIDE];
+
+	for (unsigned y = 0; y < 16; y++)
+		for (unsigned x = 0; x < STRIDE; x++) {
+			pixels[y][x] = (uint8_t)(60 + 2 * (x % 50) + y * 3 + (unsigned)draw(40));
+			values[y * STRIDE + x] = (float)pixels[y][x] - 128;
+		}
+	for (unsigned i = 0; i < 2; i++)
+		kernel_best()->blocks(values + (size_t)8 * i * STRIDE, STRIDE, COLUMNS, blocks[i]);
+}
+
+Test(recode_kernel, halves_are_the_means_of_four_pixels)
+{
+	static const float ones[64] = { [0 ... 63] = 1 };
+	static int16_t blocks[2][COLUMNS * 64], halves[(COLUMNS + 1) / 2 * 64];
+	static uint8_t pixels[16][STRIDE], got[8][STRIDE];
+	double lost = 0, found;
+
+	draw_pixels(blocks, pixels);
+	found = (double)kernel_best()->halve(blocks[0], blocks[1], COLUMNS - 1, halves);
+	kernel_best()->pixels(halves, ones, COLUMNS / 2, got[0], STRIDE);
+	for (unsigned y = 0; y < 16; y++)
+		for (unsigned x = 0; x < STRIDE - 8; x++) {
+			const uint8_t *p = &pixels[y & ~1u][x & ~1u];
+			double mean = (p[0] + p[1] + p[STRIDE] + p[STRIDE + 1]) / 4.0;
+
+			lost += (pixels[y][x] - mean) * (pixels[y][x] - mean);
+			cr_assert_leq(fabs(got[y / 2][x / 2] - mean), 2);
+		}
+	cr_assert_leq(fabs(found - lost), 0.05 * lost, "%g, %g", found, lost);
+}
+
+Test(recode_kernel, halves_are_mirrored_where_a_block_is_missing)
+{
+	static const float ones[64] = { [0 ... 63] = 1 };
+	static int16_t blocks[2][COLUMNS * 64], half[64];
+	static uint8_t pixels[16][STRIDE], got[8][8];
+
+	draw_pixels(blocks, pixels);
+	(void)kernel_best()->halve(blocks[0], blocks[0], 1, half);
+	kernel_best()->pixels(half, ones, 1, got[0], 8);
+	for (unsigned y = 0; y < 8; y++)
+		for (unsigned x = 0; x < 8; x++) {
+			cr_assert_leq(abs(got[y][x] - got[y][7 - x]), 1);
+			cr_assert_leq(abs(got[y][x] - got[7 - y][x]), 1);
+		}
+	for (unsigned x = 0; x < 4; x++) {
+		const uint8_t *p = &pixels[0][2 * x];
+
+		cr_assert_leq(abs(got[0][x] * 4 - p[0] - p[1] - p[STRIDE] - p[STRIDE + 1]), 8);
+	}
 }
