@@ -8,6 +8,8 @@ from common import run
 from png import photos_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PARTS = ("libjpeg reads the coefficients", "read", "measure the original", "find the step", "code once more", "colours",
+         "write")
 RATIOS = ("0.99", "0.98", "0.95", "0.90", "0.85")
 
 
@@ -22,11 +24,11 @@ def python_with_skimage():
 def one_ratio(bench, python, ratio, photos):
     into = bench.path(f"quality-{ratio}")
     listed = "".join(p + "\n" for p in photos)
-    lines = [line.split(None, 10) for line in
+    lines = [line.split(None, 16) for line in
              run(bench.recode, ratio, into, input=listed, timeout=3600).splitlines()]
     kept = sum(int(line[2] if line[0] == "0" else line[1]) for line in lines)
     done = [line for line in lines if line[0] == "0"]
-    seconds = [sum(float(line[i]) for line in done) for i in range(5, 10)]
+    seconds = [sum(float(line[i]) for line in done) for i in range(5, 16)]
     found = json.loads(run(python, os.path.join(HERE, "quality_check.py"), into, input=listed, timeout=3600))
     floor, ssim = float(ratio), found["ssim"]
     name = f"quality {ratio}"
@@ -39,8 +41,12 @@ def one_ratio(bench, python, ratio, photos):
     for i, what in enumerate(("decode", "decode + encode", "decode + encode, optimised codes")):
         other = seconds[1] + (seconds[1 + i] if i else 0)
         bench.row(name, what, "ms", [1000 * other / len(done)], note=f"recode: {other / seconds[0]:.2f} x its rate")
-    bench.row(name, "of recoding, the search", "ms", [1000 * seconds[4] / len(done)],
-              note=f"{seconds[4] / seconds[1]:.2f} x the time to decode")
+    parts = dict(zip(PARTS, seconds[4:]))
+    for part, took in parts.items():
+        bench.row(name, part, "ms", [1000 * took / len(done)])
+    search = parts["measure the original"] + parts["find the step"] - parts["code once more"]
+    bench.row(name, "of recoding, the search", "ms", [1000 * search / len(done)],
+              note=f"{search / seconds[1]:.2f} x the time to decode")
     bench.row(name, "PIL decodes the result", "of 1", [found["decode"]])
     for i, plane in enumerate("Y Cb Cr".split()):
         bench.row(name, f"PSNR of {plane}", "dB", [p[i] for p in found["psnr"]])

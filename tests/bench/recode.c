@@ -1,8 +1,11 @@
 /* bench-recode RATIO FOLDER < LIST: recode each file of the list; the result goes to FOLDER, under
  * the number of its line.  Prints a line a file: reason, bytes before and after, SSIM, quality, and
  * processor-seconds, the least of three: to recode, and of a JPEG for comparison to decode to
- * pixels, to encode these at quality 75, and the same with optimised Huffman tables; to find the
- * step that keeps the ratio, which is a part of recoding; and the reason in words.
+ * pixels, to encode these at quality 75, and the same with optimised Huffman tables; to read its
+ * coefficients; then what recoding consists of: to read them and scale them, to measure the
+ * original, to find the step that keeps the ratio, to code with it once more (which is no part of
+ * recoding: so much of finding it is not search), to code the colours, and to write; and the reason
+ * in words.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +13,7 @@
 #include <jpeglib.h>
 
 #include "base/buf.h"
+#include "prefetch/recode/colour.h"
 #include "prefetch/recode/recode.h"
 #include "prefetch/recode/search.h"
 
@@ -156,35 +160,74 @@ static enum recode_reason recode_often(const struct recode_want *want, const str
 	return reason;
 }
 
-/* As recode_jpeg() does it, of what was read: SSIM of the original's side, and the tries.  One of
- * them is no part of the search, since its levels are those that are written.
- */
-static void search(const struct buf *b, double ratio, double *ret)
+enum part { ENTROPY, READ, MEASURE, FIND, ONCE_MORE, COLOUR, WRITE, PARTS };
+
+static void coefficients(const struct buf *b)
 {
-	double all = 0, one = 0;
+	struct jpeg_decompress_struct in;
+	struct jpeg_error_mgr errors;
+
+	in.err = jpeg_std_error(&errors);
+	jpeg_create_decompress(&in);
+	jpeg_mem_src(&in, b->at, b->len);
+	jpeg_read_header(&in, TRUE);
+	jpeg_read_coefficients(&in);
+	jpeg_destroy_decompress(&in);
+}
+
+static void expect(bool done)
+{
+	if (!done)
+		abort();
+}
+
+static void ends(double least[PARTS], enum part part, double *from)
+{
+	keep_least(&least[part], *from);
+	*from = now();
+}
+
+/* As recode_jpeg() does it. */
+static void take_apart(struct bytes source, double ratio, struct recode_room *room,
+		       double least[PARTS])
+{
+	struct jpeg_image image, coded;
+	struct luma luma;
+	struct bytes result;
+	double from = now(), ssim;
+	float step;
+
+	expect(jpeg_read(source, room, &image) == RECODE_DONE);
+	ends(least, READ, &from);
+	expect(luma_init(&image, &luma) == 0);
+	ends(least, MEASURE, &from);
+	expect(search_step(&luma, ratio, &step, &ssim) == 0);
+	ends(least, FIND, &from);
+	luma_try(&luma, step);
+	ends(least, ONCE_MORE, &from);
+	coded = image;
+	coded.plane[0] = luma.coded;
+	expect(image.components == 1 ||
+	       colour_code(&image, step, luma_error(&luma), &coded) == 0);
+	ends(least, COLOUR, &from);
+	expect(jpeg_write(&coded, source, source.len, &result) == RECODE_DONE);
+	ends(least, WRITE, &from);
+}
+
+static void time_parts(const struct buf *b, double ratio, double least[PARTS])
+{
 	struct recode_room *room = recode_room_new(RECODE_KEPT);
 
-	if (!room)
-		abort();
+	expect(room);
 	for (unsigned i = 0; i < PASSES; i++) {
-		struct jpeg_image image;
-		struct luma luma;
-		double from, ssim;
-		float step;
+		double from = now();
 
-		if (jpeg_read((struct bytes){ b->at, b->len }, room, &image) != RECODE_DONE)
-			abort();
-		from = now();
-		if (luma_init(&image, &luma) < 0 || search_step(&luma, ratio, &step, &ssim) < 0)
-			abort();
-		keep_least(&all, from);
-		from = now();
-		luma_try(&luma, step);
-		keep_least(&one, from);
+		coefficients(b);
+		ends(least, ENTROPY, &from);
+		take_apart((struct bytes){ b->at, b->len }, ratio, room, least);
 		room_clear(room);
 	}
 	recode_room_free(room);
-	*ret = all - one;
 }
 
 int main(int argc, char **argv)
@@ -200,7 +243,7 @@ int main(int argc, char **argv)
 	want.png_fast = true;
 	for (unsigned number = 0; fgets(line, sizeof(line), stdin); number++) {
 		dl_cleanup(buf_free) struct buf b = BUF_EMPTY;
-		double seconds = 0, others[3] = { 0 }, searched = 0;
+		double seconds = 0, others[3] = { 0 }, parts[PARTS] = { 0 };
 		struct recoded r = { 0 };
 		enum recode_reason reason;
 
@@ -209,13 +252,15 @@ int main(int argc, char **argv)
 		reason = recode_often(&want, &b, &r, &seconds);
 		if (reason == RECODE_DONE && b.at[0] == 0xff) {        /* a JPEG */
 			compare(&b, others);
-			search(&b, want.quality_ratio, &searched);
+			time_parts(&b, want.quality_ratio, parts);
 		}
 		if (reason == RECODE_DONE)
 			save(argv[2], number, &r);
-		printf("%d %zu %zu %.5f %u %.6f %.6f %.6f %.6f %.6f %s\n", reason, b.len, r.size,
-		       r.ssim, r.quality, seconds, others[0], others[1], others[2], searched,
-		       recode_reason_name(reason));
+		printf("%d %zu %zu %.5f %u %.6f %.6f %.6f %.6f ", reason, b.len, r.size, r.ssim,
+		       r.quality, seconds, others[0], others[1], others[2]);
+		for (unsigned i = 0; i < PARTS; i++)
+			printf("%.6f ", parts[i]);
+		printf("%s\n", recode_reason_name(reason));
 		free(r.data);
 	}
 	return 0;
