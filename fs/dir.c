@@ -19,7 +19,9 @@ struct listing_reply {
 static bool add(struct listing_reply *l, const char *name, struct attr *a, off_t cookie,
 		bool known)
 {
-	struct fuse_entry_param e = { .attr = { .st_ino = a->ino, .st_mode = a->mode } };
+	struct fuse_entry_param e = {
+		.attr = { .st_ino = manifest_inode(l->s->manifest, a), .st_mode = a->mode },
+	};
 	size_t left = l->size - l->len, n;
 
 	if (!l->plus) {

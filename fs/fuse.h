@@ -20,7 +20,7 @@ static inline struct serve *serve_of(fuse_req_t req)
 }
 
 /* A manifest's attributes as the kernel wants them. */
-void fill_stat(const struct attr *a, struct stat *ret);
+void fill_stat(const struct serve *s, const struct attr *a, struct stat *ret);
 /* ops.c ← dir.c, read.c */
 void serve_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		   struct fuse_file_info *fi);

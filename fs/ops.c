@@ -27,10 +27,10 @@ static struct timespec time_of(int64_t ns)
 	return t;
 }
 
-void fill_stat(const struct attr *a, struct stat *ret)
+void fill_stat(const struct serve *s, const struct attr *a, struct stat *ret)
 {
 	*ret = (struct stat){
-		.st_ino = a->ino, .st_mode = a->mode, .st_nlink = a->nlink,
+		.st_ino = manifest_inode(s->manifest, a), .st_mode = a->mode, .st_nlink = a->nlink,
 		.st_uid = a->uid, .st_gid = a->gid, .st_size = (off_t)a->size,
 		.st_blksize = 128 * KiB, .st_blocks = (blkcnt_t)((a->size + 511) / 512),
 		.st_mtim = time_of(a->mtime_ns), .st_ctim = time_of(a->ctime_ns),
@@ -56,7 +56,7 @@ void fill_entry(struct serve *s, const struct attr *a, struct fuse_entry_param *
 		.entry_timeout = text || (epoch_is(a->node) && S_ISLNK(a->mode))
 			? 0 : s->entry_timeout,
 	};
-	fill_stat(a, &ret->attr);
+	fill_stat(s, a, &ret->attr);
 	if (control_is(a->node))
 		return;
 	if (S_ISREG(a->mode))

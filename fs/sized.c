@@ -37,7 +37,7 @@ static void reply_getattr(fuse_req_t req, struct serve *s, const struct attr *a)
 {
 	struct stat st;
 
-	fill_stat(a, &st);
+	fill_stat(s, a, &st);
 	fuse_reply_attr(req, &st, attr_seconds(s, a));
 }
 

@@ -32,6 +32,8 @@ static bool good_entries(const struct tables *t)
 
 		if (!good_name(t, e) || e->owner >= t->h->owners || e->folder >= t->h->folders)
 			return false;
+		if (is_folder(e) && e->size >= t->h->folders)
+			return false;
 	}
 	return true;
 }

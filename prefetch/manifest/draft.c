@@ -15,10 +15,15 @@ static int64_t ns_of(struct statx_timestamp t)
 	return t.tv_sec * (int64_t)CLOCK_S + t.tv_nsec;
 }
 
+static uint64_t device_of(const struct statx *s)
+{
+	return makedev(s->stx_dev_major, s->stx_dev_minor);
+}
+
 static struct stamp stamp_of(const struct statx *s)
 {
 	return (struct stamp){
-		.ino = s->stx_ino, .dev = makedev(s->stx_dev_major, s->stx_dev_minor),
+		.ino = s->stx_ino, .dev = device_of(s),
 		.mtime_ns = ns_of(s->stx_mtime), .ctime_ns = ns_of(s->stx_ctime),
 		.mode = s->stx_mode, .uid = s->stx_uid, .gid = s->stx_gid, .nlink = s->stx_nlink,
 	};
@@ -69,6 +74,7 @@ static struct draft_entry entry_of(const struct statx *s, uint64_t name, size_t 
 			.name = name, .name_len = (uint8_t)len,
 		},
 		.owner = { s->stx_uid, s->stx_gid },
+		.dev = device_of(s),
 	};
 }
 
@@ -211,7 +217,7 @@ bool draft_same_entry(const struct manifest *m, const struct draft *d,
 	if (n->name_len != e->name_len || n->mode != e->mode || n->ino != e->ino)
 		return false;
 	if (is_folder(e))              /* its own listing says whether it changed */
-		return memcmp(name, name_of(m, e), len) == 0;
+		return x->dev == m->folders[e->size].dev && memcmp(name, name_of(m, e), len) == 0;
 	return n->size == e->size && n->mtime_ns == e->mtime_ns && n->ctime_ns == e->ctime_ns &&
 		n->nlink == e->nlink && x->owner.uid == o->uid && x->owner.gid == o->gid &&
 		memcmp(name, name_of(m, e), len) == 0;

@@ -46,6 +46,8 @@ struct folder {
 	uint32_t parent;               /* folder; of the root: itself */
 	uint32_t entry;                /* its name in the parent; of the root: NONE */
 	_Atomic uint32_t detached;     /* 1: the way from the root to it is broken, for good */
+	uint64_t dev;                  /* of what its name stands for: the root of another file
+					* system, where one is mounted there */
 };
 
 struct owner { uint32_t uid, gid; };
@@ -81,6 +83,7 @@ struct manifest {
 struct draft_entry {
 	struct record record;          /* .name is an offset into draft.names; .folder unset */
 	struct owner owner;
+	uint64_t dev;
 };
 /* A name, a symlink's text, and their NULs. */
 static inline size_t draft_name_size(const struct draft_entry *x)

@@ -87,17 +87,19 @@ static uint32_t entry_before(struct publishing *p, const char *name)
 }
 
 /* A sub-folder that was there before keeps its number, and so its node and its listing. */
-static int64_t folder_number(struct publishing *p, uint32_t entry, uint32_t before)
+static int64_t folder_number(struct publishing *p, uint32_t entry, uint64_t dev, uint32_t before)
 {
 	struct manifest *m = p->m;
 	const struct record *e = &m->entries[entry];
+	const struct record *b = before == NONE ? NULL : &m->entries[before];
 
-	if (before != NONE && is_folder(&m->entries[before]) && m->entries[before].ino == e->ino)
-		return (int64_t)m->entries[before].size;
+	if (b && is_folder(b) && b->ino == e->ino && m->folders[b->size].dev == dev)
+		return (int64_t)b->size;
 	if (p->folders == m->max_folders)
 		return -ENOSPC;
 	m->folders[p->folders] = (struct folder){
 		.parent = p->folder, .entry = entry, .detached = m->folders[p->folder].detached,
+		.dev = dev,
 	};
 	return p->folders++;
 }
@@ -122,7 +124,7 @@ static int write_entry(struct publishing *p, const struct draft_entry *x, uint32
 	memcpy(m->names + p->names, name, len);
 	p->names += len;
 	if (is_folder(e)) {
-		sub = folder_number(p, p->entries, before);
+		sub = folder_number(p, p->entries, x->dev, before);
 		if (sub < 0)
 			return (int)sub;
 		e->size = (uint64_t)sub;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/random.h"
 #include "prefetch/manifest/internal.h"
 
 #define RESERVE_DEFAULT (UINT64_C(24) * GiB)
@@ -162,6 +163,11 @@ static uint64_t device_of(const struct manifest *m, uint32_t folder)
 	return listing == NONE ? m->head->root.dev : m->listings[listing].stamp.dev;
 }
 
+static uint64_t device_of_entry(const struct manifest *m, const struct record *e)
+{
+	return is_folder(e) ? m->folders[e->size].dev : device_of(m, e->folder);
+}
+
 static struct attr attr_of_entry(const struct manifest *m, uint32_t number)
 {
 	const struct record *e = &m->entries[number];
@@ -170,7 +176,7 @@ static struct attr attr_of_entry(const struct manifest *m, uint32_t number)
 	return (struct attr){
 		.node = is_folder(e) ? e->size + 1 : node_of_sample(number),
 		.size = is_folder(e) ? 4096 : e->size,
-		.ino = e->ino, .dev = device_of(m, e->folder),
+		.ino = e->ino, .dev = device_of_entry(m, e),
 		.mtime_ns = e->mtime_ns, .ctime_ns = e->ctime_ns,
 		.mode = e->mode, .uid = o->uid, .gid = o->gid, .nlink = e->nlink,
 	};
@@ -191,6 +197,13 @@ static bool folder_exists(const struct manifest *m, node_id node)
 {
 	return node_is_folder(node) && node >= NODE_ROOT &&
 		node <= atomic_load_explicit(&m->head->folders, memory_order_acquire);
+}
+
+uint64_t manifest_inode(const struct manifest *m, const struct attr *a)
+{
+	if (a->dev == 0 || a->dev == m->head->root.dev)
+		return a->ino;
+	return random_mix(a->ino + random_mix(a->dev));
 }
 
 int manifest_attr(const struct manifest *m, node_id node, struct attr *ret)

@@ -48,7 +48,7 @@ static inline sample_id node_sample(node_id node) { return (sample_id)(node - NO
 struct attr {
 	node_id node;
 	uint64_t size;                 /* bytes; of a symlink: of its text; of a folder: 4096 */
-	uint64_t ino, dev;             /* the source's; dev is one number per device, not dev_t */
+	uint64_t ino, dev;             /* the source's; what is not of it has dev 0 */
 	int64_t mtime_ns, ctime_ns;
 	uint32_t mode;                 /* with the type bits */
 	uint32_t uid, gid, nlink;
@@ -79,6 +79,10 @@ const char *manifest_source(const struct manifest *m);  /* the path; the manifes
 int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct attr *ret)
 	DL_MUST_CHECK;
 int manifest_attr(const struct manifest *m, node_id node, struct attr *ret) DL_MUST_CHECK;
+/* What stat() is to show as the inode of a node of the manifest.  All nodes have one device there,
+ * so the source's number would not do for what is mounted below the root: programs take files of
+ * equal numbers for links of one file, and folders for a loop. */
+uint64_t manifest_inode(const struct manifest *m, const struct attr *a);
 
 /* Go through a listing.  A cookie names the entry after it in the listing it came from, so
  * a reader that goes on after a refresh sees the old listing whole.  cookie 0 starts with

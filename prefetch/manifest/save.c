@@ -6,7 +6,7 @@
 #include "base/sum.h"
 #include "prefetch/manifest/file.h"
 
-#define MAGIC UINT64_C(0x34303073666c6401)
+#define MAGIC UINT64_C(0x35303073666c6401)
 #define PARTS 7
 #define UNSUMMED offsetof(struct file_head, root_ino)
 
