@@ -58,7 +58,7 @@ static void *searcher_main(void *arg)
 	struct finder *f = arg;
 	const struct sched_param none = { 0 };
 
-	if (sched_setscheduler(0, SCHED_IDLE, &none) < 0)
+	if (!f->options.hasty && sched_setscheduler(0, SCHED_IDLE, &none) < 0)
 		setpriority(PRIO_PROCESS, 0, 19);
 	for (;;) {
 		while (sem_wait(&f->work) < 0)
@@ -135,7 +135,7 @@ static bool take_work(struct finder *f)
 	s->lessons = f->lessons;
 	s->latest = latest;
 	s->context = f;
-	s->gentle = true;
+	s->gentle = !f->options.hasty;
 	search_init(s);
 	for (; s->list_count < f->list_count; s->list_count++)
 		s->lists[s->list_count] = list_ref(f->lists[s->list_count]);

@@ -21,6 +21,7 @@ struct finder;
 
 struct finder_options {
 	unsigned threads;              /* 0: one for each processor */
+	bool hasty;                    /* search at once, on processors that others want as well */
 	/* On the finder's thread, with no lock held; true: it is followed from now on. */
 	bool (*found)(void *context, const struct found *f);
 	/* On the finder's thread: what two lessons let expect. */

@@ -68,7 +68,9 @@ static void one_round(unsigned round, struct asked *asked)
 {
 	struct list list = { 1 };
 	struct list *lists = &list;
-	struct finder_options options = { .threads = 3, .found = refuse, .context = asked };
+	struct finder_options options = {
+		.threads = 3, .hasty = true, .found = refuse, .context = asked,
+	};
 	struct reader readers[2];
 	struct finder *f;
 
