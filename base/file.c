@@ -4,6 +4,8 @@
 #include <libgen.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #define STEP ((size_t)4096)
 
@@ -89,23 +91,49 @@ static int sync_folder_of(const char *path)
 	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
+/* Whose lock it is may have given it its name a moment ago. */
+static bool is_named(int fd, const char *name)
+{
+	struct stat is, named;
+
+	return fstat(fd, &is) == 0 && lstat(name, &named) == 0 && is.st_dev == named.st_dev &&
+		is.st_ino == named.st_ino;
+}
+
+/* Empty, and nobody else's: what a killed process left there is used again. */
+static int open_beside(const char *name)
+{
+	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), r = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	else if (!is_named(fd, name))
+		r = -EBUSY;
+	else if (ftruncate(fd, 0) < 0)
+		r = -errno;
+	if (r < 0)
+		close(fd);
+	return r < 0 ? r : fd;
+}
+
 int file_replace_parts(const char *path, const struct iovec *parts, size_t count)
 {
-	dl_cleanup(buf_free) struct buf temporary = BUF_EMPTY;
+	dl_cleanup(buf_free) struct buf beside = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
-	int r = buf_printf(&temporary, "%s.new-%d", path, (int)getpid());
+	int r = buf_printf(&beside, "%s.new", path);
 
 	if (r < 0)
 		return r;
-	fd = open((char *)temporary.at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
+	fd = open_beside((char *)beside.at);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = write_parts(fd, parts, count);
-	if (r == 0 && rename((char *)temporary.at, path) < 0)
+	if (r == 0 && rename((char *)beside.at, path) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink((char *)temporary.at);
+		unlink((char *)beside.at);
 	return r < 0 ? r : sync_folder_of(path);
 }
 

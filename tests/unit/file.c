@@ -1,6 +1,9 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "tests/lib/tree.h"
@@ -99,6 +102,32 @@ Test(file, is_replaced_as_a_whole)
 	expect("x");
 	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ NULL, 0 }), 0);
 	expect("");
+	cr_assert_eq(files_there(), 1u);
+}
+
+/* Who was killed before had written more. */
+Test(file, what_a_killed_process_left_is_used_again)
+{
+	tree_file(&tree, "f", 100);
+	tree_file(&tree, "f.new", 100000);
+	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ "x", 1 }), 0);
+	expect("x");
+	cr_assert_eq(files_there(), 1u);
+}
+
+Test(file, two_do_not_replace_it_at_once)
+{
+	struct stat st;
+	int fd;
+
+	tree_file(&tree, "f.new", 100);
+	fd = open(tree_path(&tree, "f.new"), O_WRONLY | O_CLOEXEC);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ "x", 1 }), -EBUSY);
+	cr_assert(fstat(fd, &st) == 0 && st.st_size == 100 && st.st_nlink == 1);
+	close(fd);
+	cr_assert_eq(file_replace(tree_path(&tree, "f"), (struct bytes){ "x", 1 }), 0);
+	expect("x");
 	cr_assert_eq(files_there(), 1u);
 }
 
