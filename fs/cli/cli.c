@@ -63,6 +63,28 @@ int cli_bad_option(const struct command *c, char **argv)
 	return cli_usage(c, "option \"%s\" is unknown, or needs a value", word);
 }
 
+static bool is_dead(int error)
+{
+	return error == ENOTCONN || error == ECONNABORTED;
+}
+
+static int fail_dead(const char *mountpoint)
+{
+	return cli_fail(CLI_FAILED, "the mount at %s is dead, nobody serves it any more; "
+			"`dlfs umount %s` takes it away, then it can be mounted again", mountpoint,
+			mountpoint);
+}
+
+int cli_fail_call(const char *mountpoint, const char *what, int error)
+{
+	if (is_dead(error))
+		return fail_dead(mountpoint);
+	if (error == ETIMEDOUT)
+		return cli_fail(CLI_FAILED, "the dlfs that serves %s is too busy to answer, or "
+				"stuck; its log may say more", mountpoint);
+	return cli_fail(CLI_FAILED, "%s %s: %s", mountpoint, what, strerror(error));
+}
+
 static int no_mount(const char *path)
 {
 	dl_cleanup(host_mount_fini) struct host_mount above = { 0 };
@@ -89,8 +111,7 @@ int cli_find_mount(const char *path, char **ret)
 	if (r == 0 || strncmp(m.type, "fuse", 4) != 0)
 		return no_mount(real);
 	if (m.dead)
-		return cli_fail(CLI_FAILED, "the mount at %s is dead; dlfs umount it, and mount it "
-				"again", real);
+		return fail_dead(real);
 	*ret = DL_TAKE(real);
 	return CLI_OK;
 }

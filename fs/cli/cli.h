@@ -8,9 +8,6 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32 };
 
-/* Format of what is said where dlfs does not come to a question in time. */
-#define CLI_BUSY "the dlfs that serves %s is too busy to answer, or stuck; its log may say more"
-
 struct command {
 	const char *name, *usage, *summary;
 	const char *help;              /* the options, a line each; may be "" */
@@ -33,5 +30,8 @@ static inline const char *cli_plural(double count) { return count == 1 ? "" : "s
 /* The FUSE mount at a path that the user named; *ret is absolute and the caller's to free.  0, or
  * an exit code, and the user was told why. */
 int cli_find_mount(const char *path, char **ret) DL_MUST_CHECK;
+/* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that its server is gone, or does
+ * not come to it; CLI_FAILED. */
+int cli_fail_call(const char *mountpoint, const char *what, int error);
 /* An extended attribute as a string, with a NUL after it that is not counted.  -errno. */
 int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

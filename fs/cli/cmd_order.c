@@ -34,9 +34,7 @@ static int say_refusal(const char *mountpoint, int error)
 	if (error == EPERM || error == EACCES)
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may say its order",
 				mountpoint);
-	if (error == ETIMEDOUT)
-		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
-	return cli_fail(CLI_FAILED, "%s does not take the order: %s", mountpoint, strerror(error));
+	return cli_fail_call(mountpoint, "does not take the order", error);
 }
 
 static int tell(const char *mountpoint, const char *name, const char *value, size_t len)
@@ -106,10 +104,8 @@ static int list(const char *mountpoint, const char *file)
 	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	r = file_read(path, SIZE_MAX, &text);
-	if (r == -ETIMEDOUT)
-		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
+		return cli_fail_call(mountpoint, "does not tell the order", -r);
 	if (text.len == 0)
 		return cli_fail(CLI_FAILED, "the %s epoch of %s is not known yet",
 				strcmp(file, "order") == 0 ? "running" : "next", mountpoint);
@@ -166,7 +162,7 @@ const struct command cmd_order = {
 	.help = "  SPEC             auto, none, sequential, torch:seed=S,\n"
 		"                   torch-distributed:seed=S,world=W,ranks=R, drawn or list:FILE;\n"
 		"                   without it: what is believed, and the position\n"
-		"  -e, --epoch E    the epoch that begins next\n"
+		"  -e, --epoch E    the epoch that begins next, of an order that was told\n"
 		"  -l, --list       the running epoch, a path a line\n"
 		"  -n, --next       the next epoch, as soon as it is known\n",
 	.run = run,

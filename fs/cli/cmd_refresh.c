@@ -28,8 +28,8 @@ static int run(int argc, char **argv)
 	if (r == 0)
 		r = cli_getxattr(mountpoint, "user.dlfs.refresh", &done);
 	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s could not be refreshed, what is known of the "
-				"source stays: %s", mountpoint, strerror(-r));
+		return cli_fail_call(mountpoint, "could not be refreshed, what is known of the "
+				     "source stays", -r);
 	return CLI_OK;
 }
 

@@ -58,7 +58,7 @@ static int tell(const struct command *c, const char *mountpoint, const char *pat
 	if (errno == EINVAL)
 		return cli_fail(CLI_FAILED, "\"%s\" is no pattern; ** stands for whole folders "
 				"only, at the beginning (**/x) or the end (x/**)", pattern);
-	return cli_fail(CLI_FAILED, "%s does not take it: %s", mountpoint, strerror(errno));
+	return cli_fail_call(mountpoint, "does not take it", errno);
 }
 
 static int look(const char *mountpoint, struct view **ret)
@@ -69,8 +69,7 @@ static int look(const char *mountpoint, struct view **ret)
 	if (r == 0)
 		r = view_parse(&text, ret);
 	buf_free(&text);
-	return r < 0 ? cli_fail(CLI_FAILED, "%s does not say how far it is: %s", mountpoint,
-				strerror(-r)) : CLI_OK;
+	return r < 0 ? cli_fail_call(mountpoint, "does not say how far it is", -r) : CLI_OK;
 }
 
 /* --- Showing ------------------------------------------------------------------------------ */

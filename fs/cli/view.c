@@ -51,13 +51,10 @@ int view_read(const char *mountpoint, struct view **ret)
 				"them", mountpoint);
 	if (r == -EINVAL)
 		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
-	if (r == -ETIMEDOUT)
-		return cli_fail(CLI_FAILED, CLI_BUSY, mountpoint);
 	if (r == -EACCES)
 		return cli_fail(CLI_FAILED, "%s may be read by who mounted it; the mount option "
 				"allow_other lets others in", mountpoint);
-	return cli_fail(CLI_FAILED, "%s does not say how it is doing: %s", mountpoint,
-			strerror(-r));
+	return cli_fail_call(mountpoint, "does not say how it is doing", -r);
 }
 
 void view_free(struct view *v)

@@ -19,7 +19,26 @@ is_dead() { ! LC_ALL=C stat "$mnt" > /dev/null 2> "$work/err" && grep -q 'not co
 
 mount_dlfs "$src" "$mnt"
 kill_mount
-expect_fail "$DLFS" stats "$mnt"
+# Every command says so in one line, with the cure; also one that had begun before.
+says_dead() { grep -q "the mount at $mnt is dead.*\`dlfs umount $mnt\`" "$work/.out"; }
+for command in stats "stats --json" "stats --watch" order "order --list" refresh warm drop; do
+	for at in "$mnt" "$mnt/"; do
+		set -- $command
+		expect_fail timeout 60 "$DLFS" "$1" "$at" "${@:2}"
+		[ "$(wc -l < "$work/.out")" = 1 ] && says_dead || fail "$command $at: $(cat "$work/.out")"
+	done
+done
+for order in "none" "--epoch 3"; do
+	expect_fail timeout 60 "$DLFS" order "$mnt" $order
+	says_dead || fail "order $order: $(cat "$work/.out")"
+done
+"$DLFS" umount "$mnt" > "$work/.out" 2>&1 || fail "umount of a dead mount: $(cat "$work/.out")"
+! mountpoint -q "$mnt" || fail "the dead mount is still there after umount"
+mount_dlfs "$src" "$mnt"
+"$DLFS" stats "$mnt" --watch > /dev/null 2> "$work/.out" & watcher=$!
+sleep 0.2
+kill_mount
+! wait $watcher && says_dead || fail "a watcher: $(cat "$work/.out")"
 mount_dlfs "$src" "$mnt"
 [ "$(cat "$mnt/file")" = 1 ] || fail "the new mount does not serve"
 [ "$(grep -c " $mnt " /proc/mounts)" = 1 ] || fail "the dead mount is still below"
