@@ -22,7 +22,8 @@ struct commands {
 	int changed;                   /* by the last of them */
 	struct refresh_waiter *waiters;
 	bool following;                /* command_follow() is under way */
-	char error[COMMAND_TEXT], refused[COMMAND_TEXT];       /* refused: the order */
+	char error[COMMAND_TEXT];      /* of what was told last */
+	char refused[COMMAND_TEXT], why[COMMAND_TEXT];         /* the order */
 };
 
 static struct commands *commands_of(const struct serve *s)
@@ -95,6 +96,7 @@ void command_note(struct serve *s, const char *spec, int error, const char *why)
 		log_warning("order %s was refused: %s", spec, text);
 	DL_HOLD(&c->lock);
 	snprintf(c->error, sizeof(c->error), "%s", text);
+	snprintf(c->why, sizeof(c->why), "%s", text);
 	snprintf(c->refused, sizeof(c->refused), "%s", error < 0 ? spec : "");
 }
 
@@ -104,7 +106,7 @@ void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[
 
 	DL_HOLD(&c->lock);
 	memcpy(ret_spec, c->refused, COMMAND_TEXT);
-	memcpy(ret_why, c->error, COMMAND_TEXT);
+	memcpy(ret_why, c->why, COMMAND_TEXT);
 }
 
 int command_error(struct serve *s, struct buf *ret)
@@ -237,18 +239,31 @@ int command_order(struct serve *s, const char *spec)
 	return r;
 }
 
-int command_epoch(struct serve *s, const char *number)
+static bool is_epoch(const char *text, uint64_t *ret)
 {
-	unsigned long long epoch;
 	char *end;
 
-	if (number[0] < '0' || number[0] > '9')
-		return -EINVAL;
+	if (text[0] < '0' || text[0] > '9')
+		return false;
 	errno = 0;
-	epoch = strtoull(number, &end, 10);
-	if (errno || *end || epoch > ORDER_EPOCHS_MAX)
-		return -EINVAL;
-	return engine_epoch(s->engine, epoch);
+	*ret = strtoull(text, &end, 10);
+	return !errno && !*end && *ret <= ORDER_EPOCHS_MAX;
+}
+
+int command_epoch(struct serve *s, const char *number)
+{
+	struct commands *c = commands_of(s);
+	char why[160] = "the epoch is no number, or too large";
+	uint64_t epoch;
+	int r = -EINVAL;
+
+	if (is_epoch(number, &epoch))
+		r = engine_epoch(s->engine, epoch, why);
+	if (r == -EINVAL) {
+		DL_HOLD(&c->lock);
+		snprintf(c->error, sizeof(c->error), "%s", why);
+	}
+	return r;
 }
 
 /* --- Refresh --------------------------------------------------------------------------- */

@@ -24,7 +24,8 @@ void commands_stop(struct commands *c);        /* waiters are woken with -ESHUTD
 int command_order(struct serve *s, const char *spec) DL_MUST_CHECK;
 /* Follow it soon; nobody waits.  Of several at the same time only one is taken. */
 void command_follow(struct serve *s, const char *spec);
-/* The next open belongs to this epoch: a decimal number.  -EINVAL, -ETIMEDOUT */
+/* The next open belongs to this epoch: a decimal number.  -EINVAL: it is none, or the order has no
+ * epochs that could be told, and command_error() says which; -ETIMEDOUT */
 int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
 /* Begin to look for changes of the source. */
 int command_refresh(struct serve *s) DL_MUST_CHECK;
@@ -33,9 +34,9 @@ int command_check(struct serve *s) DL_MUST_CHECK;
 
 /* What became of an order: followed (0), or refused for this reason; "": by what the error says. */
 void command_note(struct serve *s, const char *spec, int error, const char *why);
-/* Why the last order was refused; "" if it was not. */
+/* Why the last order, or an epoch since then, was refused; "" if it was not. */
 int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
-/* The same as text, and which order that was; "" twice if it was not. */
+/* Which order was refused last, and why; "" twice if the last was not. */
 void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT]);
 
 /* When all refreshes are over that were begun so far, how many folders changed in the last,

@@ -128,7 +128,9 @@ int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t
  */
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 	DL_MUST_CHECK;
-int engine_epoch(struct engine *e, uint64_t epoch) DL_MUST_CHECK;      /* -ETIMEDOUT */
+/* The next open belongs to this epoch of what is followed.  -EINVAL: that has none that could be
+ * told, and a sentence in reterr says why; -ETIMEDOUT */
+int engine_epoch(struct engine *e, uint64_t epoch, char reterr[160]) DL_MUST_CHECK;
 
 /* Entry i of epoch `number` of the epoch view is sample list_at(list, sequence->at[i]). */
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)

@@ -303,18 +303,35 @@ int engine_order(struct engine *e, const char *spec, const char *mountpoint, cha
 struct epoch_ask {
 	struct ask ask;
 	uint64_t epoch;
+	int result;
+	char *reterr;
 };
 
-static void set_epoch(struct engine *e, struct ask *a)
+static int refuse_epoch(char reterr[160], const char *spec)
 {
-	tracker_epoch(e->tracker, dl_container_of(a, struct epoch_ask, ask)->epoch);
+	if (strncmp(spec, "auto", 4) == 0)
+		return refuse(reterr, -EINVAL, "finds out by itself which epoch is read", spec);
+	if (strncmp(spec, "drawn", 5) == 0)
+		return refuse(reterr, -EINVAL, "its readers say which epoch they read", spec);
+	return refuse(reterr, -EINVAL, "no order is followed that has epochs", "epoch");
 }
 
-int engine_epoch(struct engine *e, uint64_t epoch)
+static void set_epoch(struct engine *e, struct ask *ask)
 {
-	struct epoch_ask a = { .ask.run = set_epoch, .epoch = epoch };
+	struct epoch_ask *a = dl_container_of(ask, struct epoch_ask, ask);
 
-	return ask(e, &a.ask);
+	if (!tracker_epoch(e->tracker, a->epoch))
+		a->result = refuse_epoch(a->reterr, e->spec);
+}
+
+int engine_epoch(struct engine *e, uint64_t epoch, char reterr[160])
+{
+	struct epoch_ask a = { .ask.run = set_epoch, .epoch = epoch, .reterr = reterr };
+	int r;
+
+	reterr[0] = 0;
+	r = ask(e, &a.ask);
+	return r < 0 ? r : a.result;
 }
 
 void engine_scanned(struct engine *e)

@@ -101,13 +101,16 @@ int tracker_order(struct tracker *t, const struct order_spec *spec, struct list 
 	return 0;
 }
 
-void tracker_epoch(struct tracker *t, uint64_t epoch)
+bool tracker_epoch(struct tracker *t, uint64_t epoch)
 {
+	if (t->spec.kind == ORDER_NONE || t->spec.kind == ORDER_AUTO || t->spec.kind == ORDER_DRAWN)
+		return false;
 	t->spec.epoch = epoch;
 	drop_all(t->jobs, &t->job_count);
 	hypotheses_clear(t->nexts, &t->next_count);
 	hypotheses_first(t);
 	believe_the_only_one(t);
+	return true;
 }
 
 void tracker_overflow(struct tracker *t)

@@ -95,8 +95,9 @@ const struct sequence *tracker_written(const struct tracker *t, struct list **re
 bool tracker_replays(const struct tracker *t);
 /* With ORDER_AUTO: from now on these lists, and those of what is followed; else false. */
 bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
-/* The next open belongs to this epoch (user.dlfs.epoch). */
-void tracker_epoch(struct tracker *t, uint64_t epoch);
+/* The next open belongs to this epoch (user.dlfs.epoch).  false, and nothing has changed: what is
+ * followed has no number (none, auto), or its readers say it (drawn). */
+bool tracker_epoch(struct tracker *t, uint64_t epoch);
 
 /* With ORDER_DRAWN: somebody asked for the entry at this position of an epoch.  Only opens of what
  * was asked for count, each for the epoch that it was asked for in.  true: this epoch is followed

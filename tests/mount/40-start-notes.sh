@@ -71,6 +71,10 @@ wrong() { "$DLFS" stats mnt | grep -qx 'order      torch:seed=8, searching: the 
 wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q 'the last opens fit none of' || fail "$("$DLFS" order mnt)"
 "$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
-"$DLFS" order mnt none
+for order in auto none; do
+	"$DLFS" order mnt $order
+	expect_fail "$DLFS" order mnt --epoch 3
+	grep -q "^dlfs: $order.*by itself\|^dlfs: .*no order is followed" "$work/.out" || fail "$(cat "$work/.out")"
+done
 "$DLFS" stats mnt | grep -qx 'order      none' || fail "$("$DLFS" stats mnt)"
 umount_dlfs mnt

@@ -44,7 +44,7 @@ Test(ask, a_planner_that_is_held_up_is_not_waited_for)
 	cr_assert_str_empty(report.spec);
 	cr_assert_eq(engine_order(engine, "sequential", "/nowhere", why), -ETIMEDOUT);
 	cr_assert_not_null(strstr(why, "busy"), "%s", why);
-	cr_assert_eq(engine_epoch(engine, 3), -ETIMEDOUT);
+	cr_assert_eq(engine_epoch(engine, 3, why), -ETIMEDOUT);
 	cr_assert_eq(engine_order_text(engine, false, &text), -ETIMEDOUT);
 	cr_assert_eq(engine_order_describe(engine, &text), -ETIMEDOUT);
 	cr_assert_eq(engine_order_turn(engine, &turn), -ETIMEDOUT);

@@ -55,3 +55,23 @@ Test(orders, are_refused_with_a_reason)
 	expect_list_refusal("f00", -ELOOP, "links make it");
 	end();
 }
+
+/* What auto has found so far would be lost, and nothing won. */
+Test(orders, epochs_are_refused_where_there_is_none_to_be_told)
+{
+	static const char *const refused[][2] = {
+		{ "none", "no order is followed" }, { "auto", "by itself" }, { "drawn", "readers" },
+	};
+	char why[160];
+
+	begin(MEMORY, 2);
+	for (size_t i = 0; i < DL_COUNT(refused); i++) {
+		cr_assert_eq(engine_order(engine, refused[i][0], "/nowhere", why), 0, "%s", why);
+		cr_assert_eq(engine_epoch(engine, 3, why), -EINVAL, "%s", refused[i][0]);
+		cr_assert_not_null(strstr(why, refused[i][1]), "%s: %s", refused[i][0], why);
+	}
+	cr_assert_eq(engine_order(engine, "torch:seed=7", "/nowhere", why), 0, "%s", why);
+	cr_assert_eq(engine_epoch(engine, 3, why), 0);
+	cr_assert_str_empty(why);
+	end();
+}
