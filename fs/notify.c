@@ -144,6 +144,12 @@ void notify_stop(struct notify *n)
 		pthread_cond_broadcast(&n->queued);
 	}
 	pthread_join(n->thread, NULL);
+}
+
+void notify_free(struct notify *n)
+{
+	if (!n)
+		return;
 	while (n->first) {
 		struct stale *r = n->first;
 

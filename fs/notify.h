@@ -3,14 +3,15 @@
  * a queue, so that no request handler and no holder of a lock ever waits for the kernel's inode
  * locks.
  *
- * Thread-safety: every call on any thread, but start and stop.
+ * Thread-safety: every call on any thread, but start, stop and free.
  */
 #pragma once
 #include "fs/serve.h"
 
 struct notify;
 int notify_start(struct serve *s, struct notify **ret) DL_MUST_CHECK;
-void notify_stop(struct notify *n);
+void notify_stop(struct notify *n);    /* what is queued, and still comes, is not done */
+void notify_free(struct notify *n);    /* stopped; NULL is fine, as above */
 /* For the calls of manifest.h that read folders again; as long as n lives. */
 const struct manifest_change *notify_change(struct notify *n);
 void notify_forget_pages(struct notify *n, node_id file);

@@ -249,6 +249,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	if (s->engine)
 		engine_stop(s->engine);
 	announce_free(s->announce);
+	notify_free(s->notify);
 	survey_save_served(s);
 	tier_close(s);
 	errands_free(s->errands);

@@ -28,6 +28,7 @@ struct supervisor {
 	struct mount *mount;
 	int ready_fd;
 	pid_t server;                  /* 0: none */
+	int ended;                     /* how the last one did, as from waitpid() */
 	sigset_t signals, outside;     /* ours; the mask from before */
 	uint64_t deaths[DEATHS_MAX];   /* times of the last ones, in a circle */
 	unsigned death_count;
@@ -58,6 +59,7 @@ static bool reap(struct supervisor *s, int *ret_status)
 	while (s->server != 0 && (gone = waitpid(-1, ret_status, WNOHANG)) > 0)
 		if (gone == s->server) {
 			s->server = 0;
+			s->ended = *ret_status;
 			return true;
 		}
 	return false;
@@ -248,14 +250,28 @@ static bool wait_for_server(struct supervisor *s, uint64_t patience)
 	return s->server == 0 || reap(s, &status);
 }
 
-static void leave(struct supervisor *s)
+/* A fault on the way out harms nobody any more, but it is one. */
+static int judge_end(const struct supervisor *s)
+{
+	char how[32];
+
+	if (WIFSIGNALED(s->ended) ? wants_us_to_leave(WTERMSIG(s->ended))
+				  : WEXITSTATUS(s->ended) == 0)
+		return 0;
+	log_warning("the serving process ended with %s when it was to leave",
+		    how_it_ended(s->ended, how));
+	return EXIT_FAILED;
+}
+
+/* The exit code. */
+static int leave(struct supervisor *s)
 {
 	mount_detach(s->mount);
 	if (s->server == 0)
-		return;
+		return 0;
 	kill(s->server, SIGTERM);
 	if (wait_for_server(s, LEAVE_DEADLINE))
-		return;
+		return judge_end(s);
 	log_warning("the serving process does not leave: killing it");
 	kill(s->server, SIGKILL);
 	/* A thread that waits for a page which only its own process could fill cannot even be
@@ -264,6 +280,7 @@ static void leave(struct supervisor *s)
 		mount_abort(mount_minor(s->mount));
 		(void)wait_for_server(s, KILL_DEADLINE);
 	}
+	return 0;
 }
 
 static int fail_start(struct supervisor *s, int status)
@@ -307,7 +324,7 @@ static void prepare_signals(struct supervisor *s)
 
 static int fail_slow_start(struct supervisor *s, const char *text)
 {
-	leave(s);
+	(void)leave(s);
 	say_error(s, text);
 	return EXIT_FAILED;
 }
@@ -326,8 +343,7 @@ static bool wait_for_answer(struct supervisor *s, int *ret_code)
 		if (wants_us_to_leave(next_signal(s, clock_now() + LOOK_AGAIN))) {
 			/* It may answer already, and only we did not look yet. */
 			if (s->shared->answering && s->ready_fd < 0) {
-				leave(s);
-				*ret_code = 0;
+				*ret_code = leave(s);
 				return false;
 			}
 			*ret_code = fail_slow_start(s, "stopped by a signal before the mount "
@@ -354,13 +370,12 @@ static int watch_over(struct supervisor *s)
 
 			if (!wants_us_to_leave(next_signal(s, deadline)))
 				continue;
-			leave(s);
-			return 0;
+			return leave(s);
 		}
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return 0;
 		if (replace_server(s, status) < 0) {
-			leave(s);
+			(void)leave(s);
 			return EXIT_FAILED;
 		}
 	}

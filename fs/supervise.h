@@ -15,5 +15,6 @@
 
 /* Runs until the mount is gone; closes it.  One thread, and no other in the process.
  * ready_fd: gets one byte 0 once the mount answers, or an error sentence; then it is closed.
- * -1: nobody waits, and the sentence goes to the log.  Returns the exit code. */
+ * -1: nobody waits, and the sentence goes to the log.  Returns the exit code; 1 also if the server
+ * had a fault on its way out. */
 int supervise_run(struct serve_options *options, struct mount *mount, int ready_fd);
