@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "fs/control.h"
 #include "fs/fuse.h"
+#include "fs/survey.h"
 
 struct parked {
 	struct waiter waiter;
@@ -16,6 +17,7 @@ struct parked {
 	struct buf bytes;              /* gathered so far, when one block was not enough */
 	uint64_t since;
 	uint32_t pid;
+	struct stale_reader stale;
 };
 
 static void go_on(struct parked *p);
@@ -31,11 +33,24 @@ int serve_error(int error)
 	return EIO;
 }
 
-static void finish_error(struct parked *p, int error)
+static void reply_error(struct parked *p, int error)
 {
 	fuse_reply_err(p->req, serve_error(error));
 	buf_free(&p->bytes);
 	free(p);
+}
+
+static void on_seen(struct stale_reader *r)
+{
+	reply_error(dl_container_of(r, struct parked, stale), -ESTALE);
+}
+
+/* Who is told that it is another file now opens it again, and shall have that one. */
+static void finish_error(struct parked *p, int error)
+{
+	p->stale = (struct stale_reader){ .id = p->id, .answer = on_seen };
+	if (error != -ESTALE || !survey_stale_read(p->serve, &p->stale))
+		reply_error(p, error);
 }
 
 static void finish(struct parked *p, const void *at, size_t len)

@@ -149,18 +149,25 @@ static void renew(struct serve *s, sample_id id)
 		served_renew(s->served, id);
 }
 
+/* Whether there is another version, which was not known; then the kernel has forgotten this one's
+ * name. */
+static bool look_again(struct serve *s, sample_id id)
+{
+	node_id folder = manifest_parent(s->manifest, node_of_sample(id));
+
+	if (s->stopping || !manifest_is_newest(s->manifest, id) ||
+	    manifest_refresh_folder(s->manifest, folder, notify_change(s->notify)) <= 0)
+		return false;
+	notify_drain(s->notify, clock_now() + DRAIN_NS);
+	return true;
+}
+
 static void run_stale(struct errand *errand, struct serve *s)
 {
 	struct stale_errand *e = dl_container_of(errand, struct stale_errand, errand);
-	node_id folder = manifest_parent(s->manifest, node_of_sample(e->id));
-	int changed = 0;
 
-	if (!s->stopping)
-		changed = manifest_refresh_folder(s->manifest, folder, notify_change(s->notify));
-	if (changed > 0) {
-		notify_drain(s->notify, clock_now() + DRAIN_NS);
+	if (look_again(s, e->id))
 		survey_known(s);
-	}
 	renew(s, e->id);
 	free(e);
 }
@@ -178,4 +185,21 @@ void survey_stale(void *serve, sample_id id)
 	 * reader of this sample asks again. */
 	if (post(s, &e->errand) < 0)
 		log_debug("a changed file waits for its next reader");
+}
+
+static void run_stale_read(struct errand *errand, struct serve *s)
+{
+	struct stale_reader *r = dl_container_of(errand, struct stale_reader, errand);
+	bool changed = look_again(s, r->id);
+
+	r->answer(r);
+	if (changed)
+		survey_known(s);
+}
+
+/* Not of what is coded anew: renew() would wait for the pages that this reader has locked. */
+bool survey_stale_read(struct serve *s, struct stale_reader *r)
+{
+	r->errand.run = run_stale_read;
+	return !served_wants(s->served, r->id) && errands_post(s->errands, &r->errand) == 0;
 }

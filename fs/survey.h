@@ -1,9 +1,9 @@
 /* Getting to know the source: the saved manifest or a scan, and the order that was told.
- * Thread-safety: survey_stale() on any thread; survey_known() and survey_save() on the errand
- * thread, the others on the main one.
+ * Thread-safety: survey_stale() and survey_stale_read() on any thread; survey_known() and
+ * survey_save() on the errand thread, the others on the main one.
  */
 #pragma once
-#include "fs/serve.h"
+#include "fs/errand.h"
 
 /* Take the saved manifest, if there is a good one; before any request is answered. */
 void survey_load(struct serve *s);
@@ -18,3 +18,11 @@ void survey_save(struct serve *s);
 void survey_save_served(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);
+/* The same for who reads it: answer() is called once the next open of its name gives the newer
+ * version, or that cannot be had, on another thread.  false: it is not called. */
+struct stale_reader {
+	struct errand errand;
+	sample_id id;
+	void (*answer)(struct stale_reader *r);
+};
+bool survey_stale_read(struct serve *s, struct stale_reader *r);
