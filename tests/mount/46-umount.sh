@@ -5,7 +5,6 @@
 src=$work/src mnt=$work/mnt
 mkdir "$src" "$mnt"
 echo 1 > "$src/file"
-gone() { ! pgrep -f -- "dlfs.*mount.*$work" > /dev/null; }
 
 expect_fail "$DLFS" umount "$mnt"
 grep -q 'nothing is mounted' "$work/.out" || fail "not mounted: $(cat "$work/.out")"
@@ -15,7 +14,7 @@ grep -q 'not a dlfs mount' "$work/.out" || fail "another mount: $(cat "$work/.ou
 
 mount_dlfs "$src" "$mnt"
 "$DLFS" umount "$mnt/" || fail "umount"
-gone || fail "processes are left after umount"
+no_process_left || fail "processes are left after umount"
 
 mount_dlfs "$src" "$mnt"
 sleep 600 < "$mnt/file" &
@@ -27,26 +26,25 @@ grep -q "sleep (pid $!)" "$work/.out" || fail "in use: $(cat "$work/.out")"
 "$DLFS" umount -l "$mnt" 2> "$work/err" || fail "umount -l: $(cat "$work/err")"
 grep -q 'was in use by sleep' "$work/err" || fail "no note: $(cat "$work/err")"
 ! mountpoint -q "$mnt" || fail "still mounted after umount -l"
-gone || fail "processes are left after umount -l"
+no_process_left || fail "processes are left after umount -l"
 kill $!
 
 mount_dlfs "$src" "$mnt"
 kill -STOP "$(jq .pid "$mnt/.dlfs/stats.json")"
 timeout 60 "$DLFS" umount "$mnt" || fail "umount of a mount that hangs"
-gone || fail "processes are left of a mount that hung"
+no_process_left || fail "processes are left of a mount that hung"
 
 mount_dlfs "$src" "$mnt"
 umount "$mnt" || fail "umount(8)"
-wait_for 30 gone || fail "processes are left after umount(8)"
+wait_for 30 no_process_left || fail "processes are left after umount(8)"
 
 # The next mount at that place, while the server of the last one still ends.  The kernel gives it
 # the same minor number.
-servers() { pgrep -f -- "dlfs.*mount.*$work"; }
-ended() { local pid; for pid; do ! servers | grep -qx "$pid" || return 1; done; }
+ended() { local pid; for pid; do ! own_processes dlfs | grep -qx "$pid" || return 1; done; }
 mount_dlfs "$src" "$mnt"
 for how in "umount" "umount -l" "fusermount3 -u"; do
 	for _ in 1 2 3; do
-		old=$(servers)
+		old=$(own_processes dlfs)
 		wait_for 10 $how "$mnt" 2> /dev/null || fail "$how"
 		"$DLFS" mount "$src" "$mnt" || fail "a mount right after $how ended with $?"
 		wait_for 30 ended $old || fail "processes are left after $how"
@@ -67,5 +65,5 @@ for _ in 1 2 3 4 5; do
 	mount_dlfs "$work/many" "$mnt"
 	sleep 0.1
 	umount "$mnt" || fail "busy, and nobody uses it"
-	wait_for 30 gone || fail "processes are left after an umount while the watch starts"
+	wait_for 30 no_process_left || fail "processes are left after an umount while the watch starts"
 done

@@ -25,6 +25,16 @@ wait_for() {
 	done
 }
 
+# own_processes [NAME]: pids of what this test has started, whoever is its parent now; of that name only
+own_processes() {
+	local at
+	for at in $(grep -slzxF "XDG_STATE_HOME=$XDG_STATE_HOME" /proc/[0-9]*/environ); do
+		at=${at%/environ}
+		[ $# = 0 ] || [ "$(cat "$at/comm" 2> /dev/null)" = "$1" ] || continue
+		echo "${at#/proc/}"
+	done
+}
+
 # mount_dlfs SOURCE MOUNTPOINT [OPTIONS]
 mount_dlfs() {
 	"$DLFS" mount "$1" "$2" ${3:+-o "$3"} || fail "dlfs mount $* ended with $?"
@@ -71,14 +81,13 @@ clean_up() {
 	done
 	for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do eval "${cleanups[i]}" || true; done
 	if [ $code = 0 ] && ! wait_for 10 no_process_left; then
-		echo "FAIL: processes are left: $(pgrep -fa -- "$work")" >&2
+		echo "FAIL: processes are left:" $(own_processes dlfs) >&2
 		code=1
 	fi
-	pkill -9 -f -- "$work" 2> /dev/null || true
+	kill -9 $(own_processes) 2> /dev/null || true
 	rm -rf --one-file-system "$work" 2> /dev/null || true
 	exit $code
 }
-# The daemon has the paths of the test on its command line.
-no_process_left() { ! pgrep -f -- "dlfs.*mount.*$work" > /dev/null; }
+no_process_left() { [ -z "$(own_processes dlfs)" ]; }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
