@@ -10,57 +10,66 @@ for d in 1 2 3 4; do
 	for i in $(seq 40); do head -c $((9000 * d + i)) /dev/urandom > "$src/$d/$i"; done
 done
 head -c 65536 /dev/zero > "$src/scribbled"
-options=memory=4MiB,store.path=$work/store,store.size=8MiB,store.keep_free=0,verify=ttl,verify_ttl=1s
+options=memory=4MiB,verify=ttl,verify_ttl=1s,store.path=$work/store,store.size=8MiB,store.keep_free=0
 
-# scribble.py FILE: what is stored into a shared mapping comes to the server as a write
-cat > "$work/scribble.py" << 'END'
-import mmap, os, sys
+# use.py SOURCE MOUNT HOW: without a pause and whatever it says, so that there is always more of it to answer
+cat > "$work/use.py" << 'END'
+import glob, mmap, os, sys
+source, mount, how = sys.argv[1:]
+names = [f"{d}/{i}" for d in range(1, 5) for i in range(1, 41)]
+turn = 0
+def read():
+    fd = os.open(f"{mount}/{names[turn % len(names)]}", os.O_RDONLY)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.read(fd, 1 << 20)
+    os.close(fd)
+def ask():
+    os.getxattr(mount, ["user.dlfs.belief", "user.dlfs.error", "user.dlfs.warm"][turn % 3])
+    open(f"{mount}/.dlfs/{['stats.json', 'order', 'metrics'][turn % 3]}").read()
+    os.listdir(f"{mount}/.dlfs/epoch/{turn % 3}")
+def order():
+    os.setxattr(mount, "user.dlfs.order", [b"sequential", b"torch:seed=1", b"auto"][turn % 3])
+def warm():
+    os.setxattr(mount, ["user.dlfs.warm", "user.dlfs.drop", "user.dlfs.cancel"][turn % 3], b"")
+def change():                          # a new name, and in time another file for an old one
+    name = f"{1 + turn % 4}/new{turn % 64}"
+    with open(f"{source}/new", "w") as f:
+        f.write(str(turn))
+    os.rename(f"{source}/new", f"{source}/{name}")
+    os.setxattr(mount, "user.dlfs.refresh", b"1")
+    os.stat(f"{mount}/{name}")
+def scribble():                        # what is stored into a shared mapping comes to the server as a write
+    fd = os.open(f"{mount}/scribbled", os.O_RDWR)
+    with mmap.mmap(fd, 65536) as m:
+        os.close(fd)
+        for at in range(0, 65536, 4096):
+            m[at] = 1
+        m.flush()
 while True:
     try:
-        fd = os.open(sys.argv[1], os.O_RDWR)
-        with mmap.mmap(fd, 65536) as m:
-            while True:
-                for at in range(0, 65536, 4096):
-                    m[at] = 1
-                try:
-                    m.flush()
-                except OSError as e:
-                    if e.errno != 30:      # EROFS, as it must be
-                        raise
+        globals()[how]()
     except OSError:
-        sys.exit()
+        pass
+    turn += 1
 END
-read_all() { while cat "$mnt"/*/* > /dev/null; do :; done; }
-list_all() { while ls -lR "$mnt" > /dev/null && getfattr -n user.dlfs.state "$mnt"/1/*; do :; done; }
-change() {
-	while "$DLFS" refresh "$mnt"; do
-		for i in 1 2 3; do echo $RANDOM > "$src/$i/changed$((RANDOM % 9))"; done
-	done
-}
-tell() {
-	while "$DLFS" order "$mnt" torch:seed=$RANDOM && "$DLFS" warm "$mnt" && "$DLFS" stats "$mnt"; do
-		"$DLFS" drop "$mnt"
-	done
-}
 answers() { [ -e "$mnt/1" ] && [ -e "$mnt/.dlfs/stats.json" ]; }
 
 remember "$mnt"
-for round in $(seq "${ROUNDS:-5}"); do
-	"$DLFS" mount -f "$src" "$mnt" -o "$options" 2> "$work/log" & server=$!
+for round in $(seq "${ROUNDS:-6}"); do
+	# In every other round fetches are under way for long.
+	[ $((round % 2)) = 1 ] && slow= || slow=,source_layers=slow:latency=30ms
+	"$DLFS" mount -f "$src" "$mnt" -o "$options$slow" 2> "$work/log" & server=$!
 	wait_for 60 answers || fail "round $round: no mount: $(cat "$work/log")"
 	users=()
-	for use in read_all read_all list_all change tell; do
-		$use > /dev/null 2>&1 & users+=($!)
+	for how in read read ask order warm change scribble; do
+		python3 "$work/use.py" "$src" "$mnt" $how 2> /dev/null & users+=($!)
 	done
-	python3 "$work/scribble.py" "$mnt/scribbled" 2> /dev/null & users+=($!)
 	sleep "0.$((RANDOM % 600 + 300))"
-	# Half of the time the server alone, whose end the parent sees.
-	[ $((round % 2)) = 1 ] && asked=$server || asked=$(stat_of pid)
+	# The parent, or the server alone, whose end the parent sees.
+	[ $((round % 3)) != 0 ] && asked=$server || asked=$(stat_of pid)
 	kill -TERM "$asked"
 	wait $server || fail "round $round: it ended with $?: $(cat "$work/log")"
 	! grep -q 'Sanitizer\|ended with' "$work/log" || fail "round $round: $(cat "$work/log")"
-	for user in "${users[@]}"; do
-		kill "$user" 2> /dev/null || true
-		wait "$user" 2> /dev/null || true
-	done
+	kill "${users[@]}" 2> /dev/null || true
+	wait "${users[@]}" 2> /dev/null || true
 done
