@@ -243,6 +243,7 @@ uint64_t plan_forget(struct plan *p, sample_id id)
 {
 	struct held *h = held_find(p, id);
 
+	p->quiet_at = PLAN_NEVER;
 	if (!h || (h->state != HELD_READY && h->state != HELD_FETCHING))
 		return 0;
 	held_change(p, h, h->state, ROLE_DOOMED);

@@ -155,3 +155,22 @@ Test(plan_keep, forgets_one, .init = setup)
 	cr_assert(s.verb == PLAN_FETCH && s.id == 3, "it is still needed");
 	scene_end(&sc);
 }
+
+Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = setup)
+{
+	struct plan_limits less = { .room = 1500 * SIZE, .whole = 100 * SIZE, .lead = 8, .depth = 4 };
+	struct plan *p = plan_of(2000 * SIZE, 0, 4, 1000);
+
+	plan_fill(p, true);
+	plan_idle(p, true);
+	cr_assert_eq(run(p, 0, NULL, 0), 1000);
+	for (sample_id id = 0; id < 1000; id++)
+		cr_assert_gt(plan_forget(p, id), 0);
+	run(p, 0, NULL, 0);
+	cr_assert_eq(plan_report(p).held, 0);
+	plan_limits_changed(p, &less); /* as others' need of memory does, again and again */
+	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
+	plan_used(p, 7, PLAN_QUIET_NS * 100);
+	cr_assert_eq(run(p, PLAN_QUIET_NS * 101, NULL, 0), 1000);
+	plan_free(p);
+}
