@@ -220,9 +220,12 @@ int epoch_attr(struct serve *s, node_id node, struct attr *ret)
 
 static void resolved(struct serve *s, uint64_t number, uint32_t position)
 {
+	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	char spec[64];
 
-	if (engine_resolved(s->engine, number, position))
+	if (engine_epoch_view(s->engine, number, true, &v) < 0 || position >= v.sequence->length ||
+	    engine_resolved(s->engine, number, position,
+			    list_at(v.list, v.sequence->at[position])))
 		return;
 	snprintf(spec, sizeof(spec), "drawn:epoch=%llu", (unsigned long long)number);
 	command_follow(s, spec);

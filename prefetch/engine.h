@@ -135,9 +135,9 @@ int engine_epoch(struct engine *e, uint64_t epoch, char reterr[160]) DL_MUST_CHE
 /* Entry i of epoch `number` of the epoch view is sample list_at(list, sequence->at[i]). */
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)
 	DL_MUST_CHECK;
-/* Somebody asked for the entry at this position of an epoch.  false: the order that is followed is
- * another one than `drawn`, which is to be told. */
-bool engine_resolved(struct engine *e, uint64_t number, uint32_t position);
+/* Somebody asked for the entry at this position of an epoch, which is `id`.  false: others before
+ * it were opened as well, but `drawn` is not followed, and is to be told. */
+bool engine_resolved(struct engine *e, uint64_t number, uint32_t position, sample_id id);
 
 /* What is believed now: for stats.json. */
 struct engine_report {

@@ -49,6 +49,15 @@ struct loose {                         /* a late block in the store that is not 
 
 struct late_job;
 
+/* The last entries of the epoch view that were resolved while another order was followed, and which
+ * of them were opened then: ls -l resolves each as well. */
+#define LOOKS 16
+struct looks {
+	sample_id id[LOOKS];
+	unsigned at, count;
+	bool opened[LOOKS];
+};
+
 struct engine {
 	struct engine_options options;
 	struct store *store;
@@ -58,6 +67,7 @@ struct engine {
 	struct finder *finder;
 	struct epochs *epochs;
 	_Atomic bool drawn;            /* the epoch view's order is followed */
+	_Atomic bool view_read;        /* it is not, but its entries are opened */
 	pthread_t thread;
 	_Atomic uint32_t in_flight;    /* fetches that the source has */
 	_Atomic uint32_t bringing;     /* of them for the disk's sake */
@@ -67,6 +77,7 @@ struct engine {
 	struct kept_order *_Atomic to_keep;    /* for the finder's thread to write; learn.c */
 
 	/* the planner's alone */
+	struct looks looks;            /* at the epoch view */
 	struct tracker *tracker;
 	struct plan *plan;
 	struct share share;            /* of room */

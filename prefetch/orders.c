@@ -179,6 +179,7 @@ static void follow_told(struct engine *e, struct ask *a)
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
 	e->looked = 0;
 	e->drawn = t->spec.kind == ORDER_DRAWN;
+	e->looks = (struct looks){ .count = 0 };
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
 }
 
@@ -350,10 +351,9 @@ int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch
 	return epochs_get(e->epochs, number, draw, ret);
 }
 
-bool engine_resolved(struct engine *e, uint64_t number, uint32_t position)
+bool engine_resolved(struct engine *e, uint64_t number, uint32_t position, sample_id id)
 {
-	if (e->drawn)
-		tell(e, (struct fact){ .kind = FACT_RESOLVED, .time = number,
-				       .number = position });
-	return e->drawn;
+	tell(e, (struct fact){ .kind = FACT_RESOLVED, .time = number, .id = id,
+			       .number = position });
+	return e->drawn || !e->view_read;
 }

@@ -34,12 +34,37 @@ static void note_turn(struct engine *e)
 	e->turn++;
 }
 
+static void note_look(struct looks *l, sample_id id)
+{
+	l->id[l->at] = id;
+	l->opened[l->at] = false;
+	l->at = (l->at + 1) % LOOKS;
+	l->count = DL_MIN(l->count + 1, (unsigned)LOOKS);
+}
+
+static void note_opened(struct looks *l, sample_id id)
+{
+	for (unsigned i = 0; i < l->count; i++)
+		if (l->id[i] == id)
+			l->opened[i] = true;
+}
+
+static bool view_is_read(const struct looks *l)
+{
+	unsigned opened = 0;
+
+	for (unsigned i = 0; i < l->count; i++)
+		opened += l->opened[i];
+	return opened >= LOOKS / 2;
+}
+
 void planner_order(struct engine *e)
 {
 	const struct course *courses;
 	size_t count = tracker_courses(e->tracker, &courses);
 
 	note_turn(e);
+	e->view_read = view_is_read(&e->looks);
 	plan_courses(e->plan, courses, count, clock_now());
 }
 
@@ -57,6 +82,7 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 	uint64_t turn = tracker_turn(e->tracker);
 
+	note_opened(&e->looks, f->id);
 	judge_open(&e->judge, f->id, memory, f->time);
 	share_opened(&e->share, f->time, false);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
@@ -161,8 +187,10 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (f[i].kind == FACT_OPEN)
 			opened(e, &f[i], &verdict);
-		else if (f[i].kind == FACT_RESOLVED)   /* before the open that follows it */
+		else if (f[i].kind == FACT_RESOLVED && e->drawn)       /* its open comes later */
 			any |= tracker_drawn(e->tracker, f[i].time, f[i].number);
+		else if (f[i].kind == FACT_RESOLVED)
+			note_look(&e->looks, f[i].id);
 		any |= f[i].kind <= FACT_OVERFLOW;
 	}
 	if (e->opens_lost && atomic_exchange(&e->opens_lost, false)) {

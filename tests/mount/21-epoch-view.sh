@@ -113,6 +113,15 @@ targets "$epochs/20" > "$work/20"
 expect_once "$work/20"
 umount_dlfs "$mnt"
 
+# Who only looks at an epoch changes no order; who opens its entries does.
+mount_dlfs "$src" "$mnt" order=sequential
+ls -lL "$epochs/3" > /dev/null
+ls -l "$epochs/3" > /dev/null
+"$DLFS" order "$mnt" | grep -q "^sequential" || fail "ls -l changed the order: $("$DLFS" order "$mnt")"
+for f in "$epochs"/3/*; do cat "$f" > /dev/null; done
+wait_for 30 sh -c "\"$DLFS\" order $mnt | grep -q ^drawn" || fail "not followed: $("$DLFS" order "$mnt")"
+umount_dlfs "$mnt"
+
 # Several extensions: none is in the names.  No samples: no epochs.
 printf x > "$src/a/other.png"
 mount_dlfs "$src" "$mnt"

@@ -158,7 +158,9 @@ Test(plan_keep, forgets_one, .init = setup)
 
 Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = setup)
 {
-	struct plan_limits less = { .room = 1500 * SIZE, .whole = 100 * SIZE, .lead = 8, .depth = 4 };
+	struct plan_limits less = {
+		.room = 1500 * SIZE, .whole = 100 * SIZE, .lead = 8, .depth = 4,
+	};
 	struct plan *p = plan_of(2000 * SIZE, 0, 4, 1000);
 
 	plan_fill(p, true);
