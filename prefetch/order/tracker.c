@@ -44,7 +44,7 @@ static void forget(struct tracker *t)
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
-	t->opens = t->turn_at = t->deep_at = t->attended = 0;
+	t->opens = t->told_at = t->turn_at = t->deep_at = t->attended = 0;
 	t->unlike = 0;
 	t->deep_next = 0;
 }
@@ -106,6 +106,7 @@ bool tracker_epoch(struct tracker *t, uint64_t epoch)
 	if (t->spec.kind == ORDER_NONE || t->spec.kind == ORDER_AUTO || t->spec.kind == ORDER_DRAWN)
 		return false;
 	t->spec.epoch = epoch;
+	t->told_at = t->opens;
 	drop_all(t->jobs, &t->job_count);
 	hypotheses_clear(t->nexts, &t->next_count);
 	hypotheses_first(t);

@@ -66,6 +66,7 @@ struct tracker {
 
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
+	uint64_t told_at;                      /* opens before the order, or its epoch, was told */
 	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
 	uint32_t left[TRACKER_READERS];        /* who read before it; 0: none */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */

@@ -2,6 +2,8 @@
 #include "prefetch/order/tracker_internal.h"
 
 #define UNFIT 64                        /* opens without a job, and something is wrong */
+#define DRAWN_BEFORE "; is the seed right, and is nothing drawn after it, as for a model? " \
+		     "Seed just before the loader is iterated, or give it a generator"
 
 /* Before any open agrees with it: what is told; what the last run had, unless this one is seen
  * to be unlike it.  That an epoch of this run comes again is a bet: what it lets go is missed. */
@@ -42,9 +44,10 @@ static bool is_confirmed(const struct follow *f)
 
 enum tracker_state tracker_state(const struct tracker *t)
 {
+	if (t->job_count == 0 && t->first_count == 0 && t->spec.kind != ORDER_AUTO)
+		return TRACKER_NONE;
 	if (t->job_count == 0)
-		return t->first_count || t->spec.kind == ORDER_AUTO ? TRACKER_SEARCHING
-								    : TRACKER_NONE;
+		return t->opens == t->told_at ? TRACKER_WAITING : TRACKER_SEARCHING;
 	return is_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
 }
 
@@ -80,7 +83,7 @@ static int describe_streams(const struct follow *f, struct buf *ret)
 
 bool tracker_unfit(const struct tracker *t)
 {
-	return t->first_count > 0 && t->job_count == 0 && t->opens >= UNFIT;
+	return t->first_count > 0 && t->job_count == 0 && t->opens - t->told_at >= UNFIT;
 }
 
 /* What may come first, as far as there is anything to say of it. */
@@ -93,8 +96,8 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 	if (t->spec.epoch > 0)
 		r = buf_printf(ret, "next epoch: %llu\n", (unsigned long long)t->spec.epoch);
 	if (r == 0 && tracker_unfit(t))
-		r = buf_printf(ret, "the last opens fit none of the %zu ways to read it\n",
-			       t->first_count);
+		r = buf_printf(ret, "the last opens fit none of the %zu ways to read it%s\n",
+			       t->first_count, t->spec.kind == ORDER_TORCH ? DRAWN_BEFORE : "");
 	else if (r == 0 && t->first_count > 0)
 		r = buf_printf(ret, "waits for the first opens; %zu ways to read it are prepared\n",
 			       t->first_count);
@@ -113,7 +116,9 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
-	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
+	static const char *const names[] = {
+		"none", "waiting", "searching", "believed", "confirmed",
+	};
 	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
 
 	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {
