@@ -18,6 +18,7 @@ struct commands {
 	struct serve *serve;
 	struct dl_lock lock;           /* guards what follows */
 	pthread_cond_t answered;       /* an order was taken or refused */
+	bool noted;                    /* one was, at all */
 	uint64_t begun, done;          /* refreshes */
 	int changed;                   /* by the last of them */
 	struct refresh_waiter *waiters;
@@ -98,6 +99,21 @@ void command_note(struct serve *s, const char *spec, int error, const char *why)
 	snprintf(c->error, sizeof(c->error), "%s", text);
 	snprintf(c->why, sizeof(c->why), "%s", text);
 	snprintf(c->refused, sizeof(c->refused), "%s", error < 0 ? spec : "");
+	c->noted = true;
+	pthread_cond_broadcast(&c->answered);
+}
+
+void command_await_first(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT])
+{
+	struct commands *c = commands_of(s);
+	uint64_t deadline = clock_now() + COMMAND_NS;
+
+	{
+		DL_HOLD(&c->lock);
+		while (!c->noted && dl_cond_wait_until(&c->answered, &c->lock, deadline))
+			;
+	}
+	command_refused(s, ret_spec, ret_why);
 }
 
 void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT])

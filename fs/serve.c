@@ -262,6 +262,22 @@ static void stop_parts(struct serve *s, struct requests *q)
 		fuse_session_destroy(s->session);
 }
 
+/* A list or a folder that is not in the dataset is told to who mounts, if that is found out soon;
+ * other orders are not refused once they could be read.  A problem of the store is said first. */
+static void note_refused(struct serve *s)
+{
+	const char *order = s->options->config->order;
+	char *note = s->options->shared->note, spec[COMMAND_TEXT], why[COMMAND_TEXT];
+
+	if (*note || (strncmp(order, "list:", 5) != 0 && !strstr(order, "root=")))
+		return;
+	command_await_first(s, spec, why);
+	if (*spec)
+		snprintf(note, sizeof(s->options->shared->note),
+			 "the order %.100s was refused, nothing is fetched ahead: %.90s", spec,
+			 why);
+}
+
 static int begin(struct serve *s, struct requests *q)
 {
 	struct watch *w;
@@ -280,6 +296,8 @@ static int begin(struct serve *s, struct requests *q)
 	s->watch = w;
 	push_mounted(s->push);
 	r = survey_begin(s);
+	if (r == 0 && !s->options->replacement)
+		note_refused(s);
 	s->options->shared->answering = r == 0;
 	return r;
 }

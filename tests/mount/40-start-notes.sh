@@ -54,7 +54,11 @@ umount_dlfs mnt
 
 # An order that is refused has a name, and a reason.
 printf '0\n7\n' > list
-mount_dlfs src mnt "order=list:$work/list"
+notes "order list:$work/list was refused, .*line 2" src "order=list:$work/list"
+umount_dlfs mnt
+notes 'order .* was refused, .*none: no such folder' src 'order=torch:seed=0\,root=none'
+umount_dlfs mnt
+mount_dlfs src mnt "order=list:$work/list" 2> err
 refused() { "$DLFS" stats mnt | grep -q "^order      list:$work/list, refused: .*line 2"; }
 wait_for 30 refused || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q "^list:$work/list refused" || fail "$("$DLFS" order mnt)"
@@ -64,12 +68,16 @@ for i in $(seq 200); do echo "$i" > "src/many/$i"; done
 "$DLFS" refresh mnt
 "$DLFS" order mnt torch:seed=8
 "$DLFS" order mnt | grep -q 'waits for the first opens; [0-9]* ways' || fail "$("$DLFS" order mnt)"
+"$DLFS" stats mnt | grep -qx 'order      torch:seed=8, waiting' || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt --epoch 3
 "$DLFS" order mnt | grep -q 'next epoch: 3' || fail "$("$DLFS" order mnt)"
 cat mnt/many/* > /dev/null
 wrong() { "$DLFS" stats mnt | grep -qx 'order      torch:seed=8, searching: the last opens do not fit it'; }
 wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q 'the last opens fit none of' || fail "$("$DLFS" order mnt)"
+"$DLFS" order mnt | grep -q 'Seed just before' || fail "no hint: $("$DLFS" order mnt)"
+"$DLFS" order mnt --epoch 2
+"$DLFS" order mnt | grep -qx 'torch:seed=8 waiting' || fail "$("$DLFS" order mnt)"
 "$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
 for order in auto none; do
 	"$DLFS" order mnt $order
