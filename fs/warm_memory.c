@@ -80,6 +80,8 @@ enum state warm_fill_memory(struct warm *w)
 		count_held(w);
 	}
 	DL_HOLD(&w->lock);
+	if (warm_ended(w))
+		return STATE_DONE;
 	if (r == -ENOSPC)
 		w->left_out = w->all_files - w->files;
 	else

@@ -195,6 +195,7 @@ enum state warm_fill_store(struct warm *w)
 	if (count > 0 && is_suspended(w))
 		return STATE_FAILED;
 	DL_HOLD(&w->lock);
-	w->left_out += count - DL_MIN(count, w->failed);
+	if (!warm_ended(w))            /* else they were not come to */
+		w->left_out += count - DL_MIN(count, w->failed);
 	return STATE_DONE;
 }

@@ -1,12 +1,14 @@
 /* Command-line programs are thin: each cmd_*.c is one command; cli.c picks it.
  * argv[0] is the command's name.  They return the exit code: 0 fine, 1 failed, 2 usage,
- * 32 for `mount` (as mount(8) has it).  Every error is one line on stderr, "dlfs: …".
+ * 32 for `mount` (as mount(8) has it), 130 after Ctrl-C where that is caught.
+ * Every error is one line on stderr, "dlfs: …".
  * Thread-safety: none, one thread.
  */
 #pragma once
 #include "base/buf.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32,
+       CLI_INTERRUPTED = 130 };
 
 struct command {
 	const char *name, *usage, *summary;

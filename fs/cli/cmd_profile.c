@@ -265,7 +265,7 @@ static int profile(struct request *q)
 	if (terminal)
 		fputs("\r\033[K", stderr);
 	if (r == -ECANCELED)
-		return cli_fail(CLI_FAILED, "interrupted");
+		return cli_fail(CLI_INTERRUPTED, "interrupted");
 	if (r == -ENODATA)
 		return cli_fail(CLI_FAILED, "there is no file with content in %s",
 				q->options.source);

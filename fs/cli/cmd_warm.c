@@ -15,10 +15,10 @@
 #define LINE_NS (5 * CLOCK_S)          /* between lines, where there is no terminal */
 #define MEMORY_NS (5 * CLOCK_S)        /* the rate is that of so much time */
 #define MARKS 128
-#define CODE_INTERRUPTED 130
+#define STOP_NS CLOCK_S                /* for what is on its way when it is interrupted */
 
 struct progress {
-	bool terminal;
+	bool terminal, shown;
 	uint64_t begun, line_at;
 	struct { uint64_t time; double bytes; } marks[MARKS];  /* a ring, for the rate */
 	unsigned next, count;
@@ -53,8 +53,9 @@ static int tell(const struct command *c, const char *mountpoint, const char *pat
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may %s it", mountpoint,
 				c->name);
 	if (errno == EBUSY)
-		return cli_fail(CLI_FAILED, "another `dlfs warm` or `dlfs drop` of %s runs; wait "
-				"for it, or end it with Ctrl-C where it was begun", mountpoint);
+		return cli_fail(CLI_FAILED, "another `dlfs warm` or `dlfs drop` of %s runs, or "
+				"ends now; wait for it, or end it with Ctrl-C where it was begun",
+				mountpoint);
 	if (errno == EINVAL)
 		return cli_fail(CLI_FAILED, "\"%s\" is no pattern; ** stands for whole folders "
 				"only, at the beginning (**/x) or the end (x/**)", pattern);
@@ -118,14 +119,15 @@ static void print_bar(double part, size_t beside)
 }
 
 /* files, bytes, rate, time left: over the line before on a terminal, else a line now and then. */
-static void show(struct progress *p, const struct view *v)
+static void show(struct progress *p, const struct view *v, bool last)
 {
 	double bytes = view_number(v, "bytes"), all = view_number(v, "all_bytes");
 	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0, rate = rate_of(p, bytes);
 	char a[32], b[32], c[32], left[32] = "?", text[200];
 
-	if (!p->terminal && clock_now() < p->line_at)
+	if (!p->terminal && !last && clock_now() < p->line_at)
 		return;
+	p->shown = true;
 	p->line_at = clock_now() + LINE_NS;
 	if (rate > 0)
 		time_text((all - bytes) / rate, left);
@@ -151,23 +153,27 @@ static void print_count(const struct view *v, const char *key, const char *text)
 static int finish_warm(const struct view *v, const char *mountpoint, uint64_t begun)
 {
 	bool store = strcmp(view_text(v, "where"), "store") == 0;
-	double files = view_number(v, "files");
+	double files = view_number(v, "files"), before = view_number(v, "before");
+	const char *state = view_text(v, "state");
 	char a[32];
 
-	printf("%.0f file%s, %s in the source, %s in %s (%.0f were already); %.1f s\n", files,
+	printf("%.0f file%s, %s in the source, %s in %s (%.0f %s already); %.1f s\n", files,
 	       cli_plural(files), units_human_size((uint64_t)view_number(v, "bytes"), a),
-	       files == 1 ? "is" : "are", store ? "the store" : "memory", view_number(v, "before"),
-	       (double)(clock_now() - begun) / 1e9);
+	       files == 1 ? "is" : "are", store ? "the store" : "memory", before,
+	       before == 1 ? "was" : "were", (double)(clock_now() - begun) / 1e9);
 	print_count(v, "left_out", store ? "left out: no room, or never to be stored" :
 		    "left out: no room");
 	print_count(v, "large", "left out: too large to be kept whole");
 	if (fflush(stdout) == EOF)
 		return CLI_FAILED;
-	if (strcmp(view_text(v, "state"), "stopped") == 0)
-		return CODE_INTERRUPTED;
-	if (strcmp(view_text(v, "state"), "failed") == 0)
+	if (strcmp(state, "running") == 0)
+		return cli_fail(CLI_INTERRUPTED, "interrupted; what is on its way still comes");
+	if (strcmp(state, "stopped") == 0)
+		return cli_fail(CLI_INTERRUPTED, "interrupted");
+	if (strcmp(state, "failed") == 0)
 		return cli_fail(CLI_FAILED, "%s, or the store, does not allow more now; the log "
-				"says why", mountpoint);
+				"says why%s", mountpoint, access("/dev/log", F_OK) == 0 ? "" :
+				" (syslog, which is not here; `dlfs mount -f` shows it)");
 	if (view_number(v, "failed") > 0)
 		return cli_fail(CLI_FAILED, "%.0f file%s could not be read",
 				view_number(v, "failed"), cli_plural(view_number(v, "failed")));
@@ -187,7 +193,8 @@ static int finish_drop(const struct view *v)
 		printf("forgotten: %s in memory; there is no store\n", b);
 	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
 		return CLI_FAILED;
-	return strcmp(view_text(v, "state"), "stopped") == 0 ? CODE_INTERRUPTED : CLI_OK;
+	return strcmp(view_text(v, "state"), "done") == 0 ? CLI_OK :
+		cli_fail(CLI_INTERRUPTED, "interrupted");
 }
 
 /* What a shell completes, as a pattern: below a folder that is named one way or the other. */
@@ -229,11 +236,12 @@ static int finish(const struct command *c, const struct view *v, const char *mou
 
 /* --- Both --------------------------------------------------------------------------------- */
 
-/* The first interrupt asks the server to stop, and its answer is waited for. */
+/* An interrupt asks the server to stop.  What is being read then may take long to come: after a
+ * moment it is not waited for any more. */
 static int watch(const struct command *c, const char *mountpoint, const char *pattern,
 		 struct progress *p, struct view **ret)
 {
-	bool told = false;
+	uint64_t told = 0;             /* when */
 
 	for (;;) {
 		struct view *v = NULL;
@@ -244,17 +252,21 @@ static int watch(const struct command *c, const char *mountpoint, const char *pa
 		/* A server that took over knows nothing of it. */
 		if (!*view_text(v, "what") && !interrupted)
 			r = tell(c, mountpoint, pattern);
-		else if (strcmp(view_text(v, "state"), "running") != 0) {
+		else if (strcmp(view_text(v, "state"), "running") != 0 ||
+			 (told && clock_now() > told + STOP_NS)) {
+			if (c == &cmd_warm && p->shown && !p->terminal)
+				show(p, v, true);
 			*ret = v;
 			return CLI_OK;
 		}
 		if (c == &cmd_warm)
-			show(p, v);
+			show(p, v, false);
 		view_free(v);
 		if (r != CLI_OK)
 			return r;
-		if (interrupted && !told)
-			told = setxattr(mountpoint, "user.dlfs.cancel", "1", 1, 0) == 0;
+		if (interrupted && !told &&
+		    setxattr(mountpoint, "user.dlfs.cancel", "1", 1, 0) == 0)
+			told = clock_now();
 		usleep(LOOK_US);
 	}
 }

@@ -67,6 +67,8 @@ for pattern in a/ ./a ./a/ "$mnt/a" "$mnt/a/" a//; do
 done
 says "$DLFS" warm "$mnt" "$mnt/"
 has '^120 files'
+says "$DLFS" warm "$mnt" a/1.jpg
+has '^1 file, .* is in the store (1 was already)'
 (cd "$mnt" && says "$DLFS" warm . ./a/1.jpg && has '^1 file,')
 says "$DLFS" drop "$mnt" a/
 says "$DLFS" drop "$mnt" "$mnt/b/"
@@ -95,9 +97,12 @@ grep -q 'another .dlfs warm' "$work/.out" || fail "$(cat "$work/.out")"
 kill -INT $pid; code=0; wait $pid || code=$?
 [ $code = 130 ] || fail "code $code after Ctrl-C: $(cat "$work/err")"
 grep -q 'are in the store' "$work/out" || fail "$(cat "$work/out")"
+! grep -q 'left out: no room' "$work/out" || fail "interrupted: $(cat "$work/out")"
+grep -q '^dlfs: interrupted' "$work/err" || fail "no word of the interrupt: $(cat "$work/err")"
 records=$(stat_of store_records)
 [ "$records" -ge 2 ] && [ "$records" -lt 120 ] || fail "records: $records"
-grep -q ' of 120 files, .* left$' "$work/err" || [ ! -s "$work/err" ] || fail "progress: $(cat "$work/err")"
+! grep -v '^dlfs: interrupted' "$work/err" > "$work/shown" ||
+	grep -q ' of 120 files, .* left$' "$work/shown" || fail "progress: $(cat "$work/err")"
 umount_dlfs "$mnt"
 rm -r "$store"
 
