@@ -32,6 +32,22 @@ _Static_assert(sizeof(enum config_verify) == sizeof(int), "enum of another size"
 _Static_assert(sizeof(enum config_log) == sizeof(int), "enum of another size");
 _Static_assert(sizeof(enum config_png) == sizeof(int), "enum of another size");
 
+/* Shells expand ~ at the beginning of a word only, and nobody does in a file. */
+static int set_path(char **at, const char *value)
+{
+	const char *home = getenv("HOME");
+	char *path;
+	int r;
+
+	if (strncmp(value, "~/", 2) != 0 || !home || !*home)
+		return param_set_string(at, value);
+	if (asprintf(&path, "%s%s", home, value + 1) < 0)
+		return -ENOMEM;
+	r = param_set_string(at, path);
+	free(path);
+	return r;
+}
+
 static void *field(const struct config *c, const struct param *p)
 {
 	return (char *)(uintptr_t)c + p->offset;
@@ -177,7 +193,8 @@ int param_set(struct config *c, const struct param *p, const char *value,
 		return param_refuse(reterr, "%s is longer than %d bytes", p->key,
 				    PARAM_TEXT_MAX - 1);
 	if (p->kind == PARAM_STRING)
-		return param_set_string(field(c, p), value);
+		return strcmp(p->unit, "path") == 0 ? set_path(field(c, p), value) :
+			param_set_string(field(c, p), value);
 	if (p->kind == PARAM_LIST)
 		return set_list(c, p, value, reterr);
 	if (p->kind == PARAM_CHOICE)
@@ -197,11 +214,16 @@ int param_refuse(struct config_error *reterr, const char *format, ...)
 	return -EINVAL;
 }
 
+#define BEGINNING 3                    /* letters that say which one was meant */
+
 int param_unknown(const char *key, struct config_error *reterr)
 {
 	const char *nearest = NULL;
 	size_t least = DL_MAX((size_t)2, strlen(key) / 3) + 1;
 
+	if (param_is_flag(key))
+		return param_refuse(reterr, "\"%s\" is not a setting with a value; it stands alone "
+				    "after -o", key);
 	for (size_t i = 0; i < param_count; i++) {
 		const char *group = params[i].key;
 		size_t len = strlen(key), n = edits(key, group);
@@ -209,6 +231,8 @@ int param_unknown(const char *key, struct config_error *reterr)
 		/* "store" is the name of a group. */
 		if (len > 0 && strncmp(group, key, len) == 0 && group[len] == '.')
 			n = 0;
+		else if (len >= BEGINNING && strncmp(group, key, len) == 0)
+			n = DL_MIN(n, (size_t)1);
 		if (n < least) {
 			least = n;
 			nearest = params[i].key;

@@ -36,6 +36,14 @@ static bool is_not_for_us(const char *word)
 	return false;
 }
 
+bool param_is_flag(const char *word)
+{
+	for (size_t i = 0; i < DL_COUNT(flags); i++)
+		if (strcmp(flags[i].word, word) == 0)
+			return true;
+	return false;
+}
+
 static bool set_flag(struct config *c, const char *word)
 {
 	for (size_t i = 0; i < DL_COUNT(flags); i++) {

@@ -33,6 +33,8 @@ static inline bool param_is_text(const struct param *p)
 }
 /* Put a copy of value in the place of *at; -ENOMEM: nothing has changed. */
 int param_set_string(char **at, const char *value) DL_MUST_CHECK;
+/* Whether it is a word without a value among the options. */
+bool param_is_flag(const char *word);
 /* Always -EINVAL, with a text that names the nearest known key, if one is near. */
 int param_unknown(const char *key, struct config_error *reterr) DL_MUST_CHECK;
 /* Always -EINVAL; leaves line and column as they are. */

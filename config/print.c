@@ -177,6 +177,7 @@ int config_print_reference(struct buf *ret)
 		"where a comma in a value is written `\\,`). What stands later wins, and `-o`\n"
 		"stands after the file. [example.yaml](example.yaml) is a file to begin with.\n\n"
 		"Sizes: `8MiB` (1024²), `8MB` (1000²), `8M` (1024²), or bytes.\n"
+		"Paths: `~/` at the beginning is `$HOME`.\n"
 		"Times: `250ms`, `60s`, `10m`, `12h`, `7d`.\n");
 
 	for (size_t i = 0; i < param_count && r == 0; i++)
@@ -236,6 +237,7 @@ int config_print_man(struct buf *ret)
 		"Anchors, aliases, tags and second documents are refused.\n.Pp\n"
 		"Sizes are written 8MiB (1024 times 1024), 8MB (1000 times 1000), 8M (as MiB) or\n"
 		"in bytes, times 250ms, 60s, 10m, 12h or 7d.\n"
+		"At the beginning of a path\n.Ql ~/\nis the home directory,\n.Ev HOME .\n"
 		".Sh SETTINGS\n.Bl -tag -width Ds\n");
 
 	for (size_t i = 0; i < param_count && r == 0; i++)

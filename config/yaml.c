@@ -92,6 +92,9 @@ static int take_value(struct reader *rd, const yaml_event_t *event)
 	rd->value_is_next = rd->list;
 	if (p->kind != PARAM_LIST)
 		return param_set(rd->config, p, text, rd->error);
+	if (!rd->list && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && strchr(text, ','))
+		return param_refuse(rd->error, "several patterns are written %s: [a, b]; one that "
+				    "has a comma stands in quotes", p->key);
 	r = rd->list ? 0 : param_set(rd->config, p, "", rd->error);
 	return r < 0 || (!rd->list && !*text) ? r : param_add(rd->config, p, text, rd->error);
 }

@@ -205,6 +205,10 @@ int main(int argc, char **argv)
 	}
 	if (is_word(argv[1], "--help", "-h") || (argc == 2 && strcmp(argv[1], "help") == 0))
 		return print_help();
+	if (strcmp(argv[1], "help") == 0) {
+		c = find_command(argv[2]);
+		return c ? print_command_help(c) : unknown_command(argv[2]);
+	}
 	if (is_word(argv[1], "--version", "-V"))
 		return print_version();
 	c = find_command(argv[1]);

@@ -53,6 +53,9 @@ refuses 'mkdir -p none/store' src mnt -o store.path=none/store
 refuses 'is a file' src mnt -o store.path=full/other
 refuses 'inside the source' src mnt -o store.path=src/store
 refuses 'inside the source' src mnt -o store.path=link
+HOME=$work refuses "inside the source" src mnt -o 'store.path=~/src/store'
+refuses 'did you mean quality_ratio?' src mnt -o quality=0.95
+refuses 'stands alone after -o' src mnt -o allow_other=1
 refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
 refuses '"--wrong"' src mnt --wrong
@@ -60,6 +63,8 @@ refuses '"-x"' -f -x src mnt
 refuses 'has files and is no store' src mnt -o store.path=full
 echo 'memory: 1' > bad.yaml
 refuses '^dlfs: bad.yaml:1:9: memory is' src mnt -c bad.yaml
+echo 'allow_other: true' > bad.yaml
+refuses '"allow_other" .* stands alone after -o' src mnt -c bad.yaml
 
 if [ "$(id -u)" = 0 ]; then
 	mkdir bound
@@ -110,3 +115,4 @@ code=0; "$DLFS" umuont mnt 2> err || code=$?
 "$DLFS" --version | grep -q '^dlfs [0-9]' || fail "--version"
 "$DLFS" mount --help > out
 grep -q 'memory=' out || fail "mount --help lists no settings"
+"$DLFS" help mount | cmp - out || fail "help mount is not mount --help"

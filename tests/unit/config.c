@@ -73,6 +73,13 @@ Test(config, reads_groups)
 	cr_assert_eq(c->store_keep_free, 0u);
 	cr_assert_eq(config_parse_options(c, "store.path=/x,store.size=auto", &e), 0, "%s", e.text);
 	cr_assert_str_eq(c->store_path, "/x");
+	setenv("HOME", "/home/me", 1);
+	cr_assert_eq(yaml("store.path: ~/st\norder: ~/st\n"), 0, "%s", e.text);
+	cr_assert_str_eq(c->store_path, "/home/me/st");
+	cr_assert_str_eq(c->order, "~/st", "no path");
+	unsetenv("HOME");
+	cr_assert_eq(config_parse_options(c, "store.path=~/st", &e), 0, "%s", e.text);
+	cr_assert_str_eq(c->store_path, "~/st");
 	cr_assert_eq(c->store_size, 0u);
 	cr_assert_eq(c->store_zstd, CONFIG_ZSTD_AUTO);
 	cr_assert_eq(yaml("store: {zstd: off}\n"), 0, "%s", e.text);
@@ -125,6 +132,7 @@ ParameterizedTestParameters(config, refuses_yaml_with_a_place_and_a_reason)
 		{ "keep: [a, [b]]\n", 1, 11, "a list has no place here" },
 		{ "keep: [a, {b: c}]\n", 1, 11, "keep is a list of single values" },
 		{ "keep: [a/**/b]\n", 1, 8, "** stands for whole folders only" },
+		{ "keep: a, b\n", 1, 7, "several patterns are written keep: [a, b]" },
 		{ "keep: [a]\nkeep: b\n", 2, 7, "keep is given twice" },
 		{ "- memory\n", 1, 1, "a list has no place here" },
 		{ "memory\n", 1, 1, "key: value" },
@@ -205,6 +213,8 @@ Test(config, reads_and_prints_lists)
 	cr_assert_str_eq(c->keep, "train/dog\n*.jpg\na,b\n");
 	cr_assert_str_eq(c->never, "val\nx/**\n");
 	cr_assert_eq(config_print_yaml(c, &text), 0);
+	cr_assert_eq(yaml("keep: 'a, b'\n"), 0);
+	cr_assert_str_eq(c->keep, "a, b\n");
 	cr_assert_eq(yaml("keep: one\nnever: []\n"), 0);
 	cr_assert_str_eq(c->keep, "one\n");
 	cr_assert_str_eq(c->never, "");
