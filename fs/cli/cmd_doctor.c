@@ -164,6 +164,13 @@ static int look_at_propagation(void)
 	return say(WARN, "mounts are private to this namespace (docker: bind-propagation=rshared)");
 }
 
+static int look_at_log(void)
+{
+	return access("/dev/log", F_OK) == 0 ? say(OK, "syslog takes the log of mounts") :
+		say(WARN, "no /dev/log: a mount's log is lost; `dlfs mount -f` writes it to "
+		    "stderr");
+}
+
 static int run(int argc, char **argv)
 {
 	int failed = 0;
@@ -180,6 +187,7 @@ static int run(int argc, char **argv)
 	failed += look_at_uring();
 	failed += look_at_cores();
 	failed += look_at_propagation();
+	failed += look_at_log();
 	return failed ? CLI_FAILED : CLI_OK;
 }
 

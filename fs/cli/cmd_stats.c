@@ -171,9 +171,11 @@ static void print_line(const struct view *now, const struct view *before)
 static int watch(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *before = NULL;
+	static char page[16384];       /* written in one piece: Ctrl-C leaves nothing half */
 	bool terminal = isatty(STDOUT_FILENO);
 	int r;
 
+	setvbuf(stdout, page, _IOFBF, sizeof(page));
 	for (;;) {
 		struct view *now = NULL;
 
@@ -182,9 +184,11 @@ static int watch(const char *mountpoint)
 			return r;
 		if (terminal && before)        /* over the lines of a second ago */
 			printf("\033[%dA\033[J", lines_of(before));
-		if (terminal)
+		if (terminal) {                /* which it cuts at its width, so that none is two */
+			fputs("\033[?7l", stdout);
 			print_all(now, mountpoint);
-		else if (before)
+			fputs("\033[?7h", stdout);
+		} else if (before)
 			print_line(now, before);
 		view_free(before);
 		before = now;

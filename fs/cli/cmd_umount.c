@@ -127,6 +127,10 @@ static int run(int argc, char **argv)
 	r = host_resolve(argv[optind], &real);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(-r));
+	/* Our own working directory must not be what uses it. */
+	if (chdir("/") < 0)
+		return cli_fail(CLI_FAILED, "cannot leave the working directory: %s",
+				strerror(errno));
 	/* Not host_mounted(): that would wait for a server that hangs. */
 	r = host_mount_of(real, &m);
 	if (r < 0)

@@ -31,6 +31,10 @@ if command -v script > /dev/null; then
 	script -qec "$(printf '%q mount src mnt' "$DLFS")" /dev/null < /dev/null > out ||
 		fail "under script: $(cat out)"
 	[ "$(cat mnt/file)" = 1 ] || fail "a hang-up ended the mount"
+	# Lines are cut by the terminal while they are shown, and not after that.
+	script -qec "$(printf 'timeout -s INT 2 %q stats --watch mnt' "$DLFS")" watched < /dev/null > out || true
+	grep -q "^$(printf '\033')\[?7lmount" watched && grep -q "$(printf '\033')\[?7h" watched ||
+		fail "stats --watch: $(cat -v watched)"
 	umount_dlfs mnt
 fi
 

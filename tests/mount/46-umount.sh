@@ -17,6 +17,9 @@ mount_dlfs "$src" "$mnt"
 no_process_left || fail "processes are left after umount"
 
 mount_dlfs "$src" "$mnt"
+(cd "$mnt" && exec "$DLFS" umount .) || fail "umount from inside"
+
+mount_dlfs "$src" "$mnt"
 sleep 600 < "$mnt/file" &
 runs_sleep() { [ "$(cat /proc/$1/comm)" = sleep ]; }
 wait_for 30 runs_sleep $! || fail "sleep does not start"
