@@ -32,7 +32,7 @@ if command -v script > /dev/null; then
 		fail "under script: $(cat out)"
 	[ "$(cat mnt/file)" = 1 ] || fail "a hang-up ended the mount"
 	# Lines are cut by the terminal while they are shown, and not after that.
-	script -qec "$(printf 'timeout -s INT 2 %q stats --watch mnt' "$DLFS")" watched < /dev/null > out || true
+	script -qec "$(printf 'timeout -s INT 5 %q stats --watch mnt' "$DLFS")" watched < /dev/null > out || true
 	grep -q "^$(printf '\033')\[?7lmount" watched && grep -q "$(printf '\033')\[?7h" watched ||
 		fail "stats --watch: $(cat -v watched)"
 	umount_dlfs mnt
