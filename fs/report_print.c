@@ -42,8 +42,7 @@ static int add_json_text(struct buf *b, const char *key, const char *value)
 static const char *state_name(enum tracker_state state)
 {
 	static const char *const names[] = {
-		[TRACKER_NONE] = "none", [TRACKER_WAITING] = "waiting",
-		[TRACKER_SEARCHING] = "searching",
+		[TRACKER_NONE] = "none", [TRACKER_SEARCHING] = "searching",
 		[TRACKER_BELIEVED] = "believed", [TRACKER_CONFIRMED] = "confirmed",
 	};
 

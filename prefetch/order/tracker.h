@@ -39,11 +39,7 @@
 
 struct tracker;
 
-enum tracker_state {
-	TRACKER_NONE,
-	TRACKER_WAITING,               /* for the first open since an order or an epoch was told */
-	TRACKER_SEARCHING, TRACKER_BELIEVED, TRACKER_CONFIRMED,
-};
+enum tracker_state { TRACKER_NONE, TRACKER_SEARCHING, TRACKER_BELIEVED, TRACKER_CONFIRMED };
 
 struct course {                        /* read-only for others; valid until the next call */
 	struct list *list;

@@ -46,9 +46,11 @@ enum tracker_state tracker_state(const struct tracker *t)
 {
 	if (t->job_count == 0 && t->first_count == 0 && t->spec.kind != ORDER_AUTO)
 		return TRACKER_NONE;
-	if (t->job_count == 0)
-		return t->opens == t->told_at ? TRACKER_WAITING : TRACKER_SEARCHING;
-	return is_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+	if (t->job_count > 0)
+		return is_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+	/* What was told is believed until opens speak against it. */
+	return t->spec.kind != ORDER_AUTO && t->opens == t->told_at ? TRACKER_BELIEVED
+								     : TRACKER_SEARCHING;
 }
 
 const struct course *tracker_main(const struct tracker *t)
@@ -116,9 +118,7 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
-	static const char *const names[] = {
-		"none", "waiting", "searching", "believed", "confirmed",
-	};
+	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
 	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
 
 	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {

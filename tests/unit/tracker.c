@@ -468,7 +468,7 @@ Test(tracker, describes_itself)
 			   "%s", text.at);
 	cr_assert_null(strstr((char *)text.at, "perhaps"), "%s", text.at);
 	cr_assert_not(tracker_unfit(s.tracker));
-	cr_assert_eq(tracker_state(s.tracker), TRACKER_WAITING);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_BELIEVED);
 	buf_free(&text);
 	tracker_epoch(s.tracker, 0);
 	read_all(&s, wrong, 0, 200, 2, 40);
@@ -486,6 +486,6 @@ Test(tracker, describes_itself)
 	cr_assert_not(tracker_unfit(s.tracker));
 	tracker_epoch(s.tracker, 2);
 	cr_assert_not(tracker_unfit(s.tracker));
-	cr_assert_eq(tracker_state(s.tracker), TRACKER_WAITING);
+	cr_assert_eq(tracker_state(s.tracker), TRACKER_BELIEVED);
 	stage_close(&s);
 }
