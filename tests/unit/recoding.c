@@ -1,4 +1,7 @@
 /* The layer that codes images anew, over a folder and over a source that does what it is told. */
+#include <semaphore.h>
+#include <sys/resource.h>
+
 #include "base/clock.h"
 #include "base/lock.h"
 #include "prefetch/source/layer.h"
@@ -21,6 +24,7 @@ static struct served *served;
 static struct source *s;
 static struct fake_source below;
 static struct buf photo, coded;
+static int niceness;                   /* of the thread that was done last */
 
 static void make_files(void)
 {
@@ -96,6 +100,7 @@ static void over_fake(void)
 static void on_done(struct fetch *f)
 {
 	DL_HOLD(&lock);
+	niceness = getpriority(PRIO_PROCESS, 0);
 	cr_assert(!dl_container_of(f, struct ask, fetch)->done, "done() ran twice");
 	dl_container_of(f, struct ask, fetch)->done = true;
 	pthread_cond_broadcast(&changed);
@@ -237,26 +242,116 @@ static unsigned asked_below(unsigned least)
 	return count;
 }
 
-/* As many are under way as there is memory for; then the one that a reader waits for. */
+/* As many are under way as there is memory for; half of it is for those that readers wait for. */
 Test(recoding, no_more_sources_than_memory_allows)
 {
 	struct ask a[10];
 
-	open_served(4 * 3 * photo.len);
+	open_served(4 * 6 * photo.len);
 	over_fake();
 	for (unsigned i = 0; i < DL_COUNT(a); i++)
 		submit(&a[i], i == 8 ? "text.png" : "photo.png", 1 + i);
 	cr_assert_eq(asked_below(0), 3);
 	source_hurry(s, id_of("text.png"), 0);
-	fake_source_end(&below, 0, -EIO);
 	cr_assert_eq(asked_below(0), 4);
 	cr_assert(fake_source_at(&below, 3).id == id_of("text.png"));
-	for (unsigned i = 1; i < DL_COUNT(a); i++) {
+	fake_source_end(&below, 3, -EIO);
+	cr_assert_eq(asked_below(0), 4, "the others' half is full");
+	for (unsigned i = 0; i < DL_COUNT(a); i++) {
 		asked_below(i + 1);
-		fake_source_end(&below, i, -EIO);
+		if (i != 3)
+			fake_source_end(&below, i, -EIO);
 	}
 	for (unsigned i = 0; i < DL_COUNT(a); i++)
 		wait_done(&a[i]);
+}
+
+/* What takes more than half of the memory would keep readers waiting for it. */
+Test(recoding, a_large_image_is_none_for_the_threads_of_least_priority)
+{
+	static const struct recode_want fast = { .png_fast = true };
+
+	open_served(recode_need(&fast, photo.at, photo.len).coding * 12 / 5);
+	over_folder();
+	for (unsigned i = 0; i < 20; i++) {
+		fetch("photo.png", 7, bytes_of(&coded));
+		cr_assert_eq(niceness, getpriority(PRIO_PROCESS, 0), "the %uth", i);
+	}
+}
+
+static sem_t gate;
+static _Atomic unsigned at_the_gate;
+
+static void on_done_at_the_gate(struct fetch *f)
+{
+	at_the_gate++;
+	cr_assert_eq(sem_wait(&gate), 0);
+	on_done(f);
+}
+
+static void wait_until_at_the_gate(unsigned count)
+{
+	uint64_t deadline = clock_now() + PATIENCE;
+
+	while (at_the_gate < count) {
+		cr_assert(clock_now() < deadline, "%u of %u", at_the_gate, count);
+		usleep(1000);
+	}
+}
+
+/* The threads of least priority come no further, and the memory is full of what they have, as far
+ * as it may be.  One reader finds room, another when what waits was coded by other threads. */
+Test(recoding, no_reader_waits_for_the_threads_of_least_priority)
+{
+	unsigned idle = (unsigned)sysconf(_SC_NPROCESSORS_ONLN), half = idle + 2;
+	struct ask *a = calloc(2 * half, sizeof(*a)), small, large;
+
+	cr_assert_eq(sem_init(&gate, 0, 0), 0);
+	tree_file(&tree, "large.png", (half + 1) * photo.len);
+	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 0);
+	open_served(4 * 2 * half * photo.len);
+	over_fake();
+	for (unsigned i = 0; i < 2 * half; i++) {
+		submit(&a[i], "photo.png", 1 + i);
+		a[i].fetch.done = i < idle ? on_done_at_the_gate : on_done;
+	}
+	for (unsigned i = 0; i < half; i++)
+		fake_source_end(&below, i, 0);
+	wait_until_at_the_gate(idle);
+	submit(&small, "text.png", 0);
+	cr_assert_eq(asked_below(0), half + 1);
+	fake_source_end(&below, half, 0);
+	wait_done(&small);
+	submit(&large, "large.png", 0);
+	cr_assert_eq(asked_below(half + 2), half + 2);
+	fake_source_end(&below, half + 1, 0);
+	wait_done(&large);
+
+	for (unsigned i = 0; i < idle; i++)
+		sem_post(&gate);
+	for (unsigned i = half; i < 2 * half; i++) {
+		asked_below(i + 3);
+		fake_source_end(&below, i + 2, -EIO);
+	}
+	for (unsigned i = 0; i < 2 * half; i++) {
+		wait_done(&a[i]);
+		buf_free(&a[i].fetch.bytes);
+	}
+	buf_free(&small.fetch.bytes);
+	buf_free(&large.fetch.bytes);
+	free(a);
+}
+
+/* Nor does he wait for one of these to get a processor. */
+Test(recoding, what_a_reader_waits_for_is_coded_by_others)
+{
+	over_folder();
+	for (unsigned i = 0; i < 50; i++) {
+		fetch("photo.png", 0, bytes_of(&coded));
+		cr_assert_eq(niceness, getpriority(PRIO_PROCESS, 0), "the %uth", i);
+	}
+	fetch("photo.png", 7, bytes_of(&coded));
+	cr_assert_eq(niceness, 19);
 }
 
 /* It is coded at once: what below has in hand is in no queue any more. */
@@ -313,7 +408,7 @@ Test(recoding, the_end_comes_to_all)
 {
 	struct ask a[20];
 
-	open_served(4 * DL_COUNT(a) / 2 * photo.len);
+	open_served(4 * DL_COUNT(a) * photo.len);
 	over_fake();
 	for (unsigned i = 0; i < DL_COUNT(a); i++)
 		submit(&a[i], "photo.png", i);
