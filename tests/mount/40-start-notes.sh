@@ -68,7 +68,7 @@ for i in $(seq 200); do echo "$i" > "src/many/$i"; done
 "$DLFS" refresh mnt
 "$DLFS" order mnt torch:seed=8
 "$DLFS" order mnt | grep -q 'waits for the first opens; [0-9]* ways' || fail "$("$DLFS" order mnt)"
-"$DLFS" stats mnt | grep -qx 'order      torch:seed=8, waiting' || fail "$("$DLFS" stats mnt)"
+"$DLFS" stats mnt | grep -qx 'order      torch:seed=8, believed' || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt --epoch 3
 "$DLFS" order mnt | grep -q 'next epoch: 3' || fail "$("$DLFS" order mnt)"
 cat mnt/many/* > /dev/null
@@ -77,7 +77,7 @@ wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q 'the last opens fit none of' || fail "$("$DLFS" order mnt)"
 "$DLFS" order mnt | grep -q 'Seed just before' || fail "no hint: $("$DLFS" order mnt)"
 "$DLFS" order mnt --epoch 2
-"$DLFS" order mnt | grep -qx 'torch:seed=8 waiting' || fail "$("$DLFS" order mnt)"
+"$DLFS" order mnt | grep -q '^torch:seed=8 believed' || fail "$("$DLFS" order mnt)"
 "$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
 for order in auto none; do
 	"$DLFS" order mnt $order
