@@ -8,8 +8,10 @@
  *   cannot be raised without a privilege; the first that is ready delivers.  Both make the same.
  * - They leave half of the memory to the others.  What takes more than that is large, and the
  *   others', even if nobody waits for it; one at a time.
- * - While a reader waits for memory, the others take whatever comes: its end makes room.  (But who
- *   reads a file that takes more than half of the sources' part waits for what they have in hand.)
+ * - While a reader waits for memory, the others take whatever comes: its end makes room.
+ *
+ * But what takes more than half of the memory waits for what the former have in hand: a file as
+ * large as that, and a large image, and with it those that come after it and code as well.
  */
 #include <sched.h>
 #include <sys/resource.h>
@@ -199,6 +201,22 @@ static void give_room_back(struct coder *c)
 	dl_lock_take(&c->recoding->lock);
 }
 
+/* With the lock, which is dropped meanwhile.  A reader who waits in turn for memory is heard in
+ * time even if the threads of least priority come no further, and so nothing is asked for below. */
+static void rest(struct coder *c)
+{
+	struct recoding *rc = c->recoding;
+	uint64_t overdue = rc->waiting.overdue_at;
+
+	if (c->idle)
+		dl_cond_wait(&rc->queued, &rc->lock);
+	else if (!dl_cond_wait_until(&rc->urgent, &rc->lock, overdue ? overdue : UINT64_MAX)) {
+		dl_lock_drop(&rc->lock);
+		ask_below(rc);
+		dl_lock_take(&rc->lock);
+	}
+}
+
 static void *coder_main(void *arg)
 {
 	struct coder *c = arg;
@@ -213,7 +231,7 @@ static void *coder_main(void *arg)
 		if (c->room)
 			give_room_back(c);
 		else
-			dl_cond_wait(c->idle ? &rc->queued : &rc->urgent, &rc->lock);
+			rest(c);
 	}
 	end_waiting(rc, &rc->queue);
 	end_waiting(rc, &rc->large);

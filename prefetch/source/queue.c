@@ -92,6 +92,13 @@ static void let_go_first(struct queue *q, uint64_t now)
 	}
 }
 
+struct fetch *queue_first(struct queue *q, uint64_t now)
+{
+	if (q->overdue_at && q->overdue_at <= now)
+		let_go_first(q, now);
+	return q->count ? q->heap[0] : NULL;
+}
+
 struct fetch *queue_pop(struct queue *q, uint64_t now)
 {
 	struct fetch *first;
@@ -101,8 +108,7 @@ struct fetch *queue_pop(struct queue *q, uint64_t now)
 	first = q->heap[0];
 	q->heap[0] = q->heap[--q->count];
 	sink(q, 0);
-	if (q->overdue_at && q->overdue_at <= now)
-		let_go_first(q, now);
+	(void)queue_first(q, now);
 	return first;
 }
 

@@ -21,6 +21,9 @@ int queue_push(struct queue *q, struct fetch *f) DL_MUST_CHECK;         /* -ENOM
 /* Put back what was popped: it keeps its place among its equals.  Needs no memory as long
  * as nothing was pushed beyond what the heap once held. */
 int queue_return(struct queue *q, struct fetch *f) DL_MUST_CHECK;
+/* The first, which stays; NULL: empty.  Whose reader has waited in turn for too long becomes due
+ * now (0) before. */
+struct fetch *queue_first(struct queue *q, uint64_t now);
 /* The first; NULL: empty.  Then whose reader has waited in turn for too long becomes due now (0),
  * so that what was seen at the top is what comes. */
 struct fetch *queue_pop(struct queue *q, uint64_t now);

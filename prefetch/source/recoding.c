@@ -22,13 +22,14 @@
  */
 static struct task *next_admitted(struct recoding *rc)
 {
-	struct task *t = rc->waiting.count ? task_of(rc->waiting.heap[0]) : NULL;
+	uint64_t now = clock_now();
+	struct task *t = task_of(queue_first(&rc->waiting, now));
 	uint64_t most = rc->source_most / (reader_waits(&rc->waiting) ? 1 : 2);
 
 	if (!t || rc->stopping || (rc->source_bytes > 0 && rc->source_bytes + t->size > most))
 		return NULL;
 	rc->source_bytes += t->size;
-	(void)queue_pop(&rc->waiting, clock_now());
+	(void)queue_pop(&rc->waiting, now);
 	t->layer.inner.due = t->layer.outer->due;      /* a reader may have come */
 	t->layer.inner.hurried_ = t->layer.outer->hurried_;
 	t->hurried = t->layer.outer->hurried_ > 0;
@@ -180,7 +181,7 @@ static int recoding_submit(struct source *s, struct fetch *f)
 	}
 	ask_below(rc);
 	dl_lock_take(&rc->lock);
-	if (reader_waits(&rc->waiting))
+	if (reader_waits(&rc->waiting) || rc->waiting.overdue_at)
 		pthread_cond_broadcast(&rc->urgent);
 	dl_lock_drop(&rc->lock);
 	return 0;

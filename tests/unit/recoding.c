@@ -300,24 +300,56 @@ static void wait_until_at_the_gate(unsigned count)
 }
 
 /* The threads of least priority come no further, and the memory is full of what they have, as far
- * as it may be.  One reader finds room, another when what waits was coded by other threads. */
+ * as it may be. */
+struct jam {
+	unsigned idle, half;           /* threads; images that fill half of the memory */
+	struct ask *a;                 /* twice as many */
+};
+
+static void jam_begin(struct jam *j)
+{
+	j->idle = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
+	j->half = j->idle + 2;
+	j->a = calloc(2 * j->half, sizeof(*j->a));
+	cr_assert_eq(sem_init(&gate, 0, 0), 0);
+	tree_file(&tree, "large.png", (j->half + 1) * photo.len);
+	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 0);
+	open_served(4 * 2 * j->half * photo.len);
+	over_fake();
+	for (unsigned i = 0; i < 2 * j->half; i++) {
+		submit(&j->a[i], "photo.png", 1 + i);
+		j->a[i].fetch.done = i < j->idle ? on_done_at_the_gate : on_done;
+	}
+	for (unsigned i = 0; i < j->half; i++)
+		fake_source_end(&below, i, 0);
+	wait_until_at_the_gate(j->idle);
+}
+
+/* others: that were asked for below meanwhile, and have ended. */
+static void jam_end(struct jam *j, unsigned others)
+{
+	for (unsigned i = 0; i < j->idle; i++)
+		sem_post(&gate);
+	for (unsigned i = j->half + others; i < 2 * j->half + others; i++) {
+		asked_below(i + 1);
+		fake_source_end(&below, i, -EIO);
+	}
+	for (unsigned i = 0; i < 2 * j->half; i++) {
+		wait_done(&j->a[i]);
+		buf_free(&j->a[i].fetch.bytes);
+	}
+	free(j->a);
+}
+
+/* One finds room, another when what waits was coded by other threads. */
 Test(recoding, no_reader_waits_for_the_threads_of_least_priority)
 {
-	unsigned idle = (unsigned)sysconf(_SC_NPROCESSORS_ONLN), half = idle + 2;
-	struct ask *a = calloc(2 * half, sizeof(*a)), small, large;
+	struct ask small, large;
+	struct jam j;
+	unsigned half;
 
-	cr_assert_eq(sem_init(&gate, 0, 0), 0);
-	tree_file(&tree, "large.png", (half + 1) * photo.len);
-	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 0);
-	open_served(4 * 2 * half * photo.len);
-	over_fake();
-	for (unsigned i = 0; i < 2 * half; i++) {
-		submit(&a[i], "photo.png", 1 + i);
-		a[i].fetch.done = i < idle ? on_done_at_the_gate : on_done;
-	}
-	for (unsigned i = 0; i < half; i++)
-		fake_source_end(&below, i, 0);
-	wait_until_at_the_gate(idle);
+	jam_begin(&j);
+	half = j.half;
 	submit(&small, "text.png", 0);
 	cr_assert_eq(asked_below(0), half + 1);
 	fake_source_end(&below, half, 0);
@@ -326,20 +358,30 @@ Test(recoding, no_reader_waits_for_the_threads_of_least_priority)
 	cr_assert_eq(asked_below(half + 2), half + 2);
 	fake_source_end(&below, half + 1, 0);
 	wait_done(&large);
-
-	for (unsigned i = 0; i < idle; i++)
-		sem_post(&gate);
-	for (unsigned i = half; i < 2 * half; i++) {
-		asked_below(i + 3);
-		fake_source_end(&below, i + 2, -EIO);
-	}
-	for (unsigned i = 0; i < 2 * half; i++) {
-		wait_done(&a[i]);
-		buf_free(&a[i].fetch.bytes);
-	}
+	jam_end(&j, 2);
 	buf_free(&small.fetch.bytes);
 	buf_free(&large.fetch.bytes);
-	free(a);
+}
+
+/* Nor in his turn, for longer than he is patient; though nothing else happens meanwhile. */
+Test(recoding, no_turn_waits_for_the_threads_of_least_priority)
+{
+	struct ask late = {
+		.fetch = { .id = id_of("text.png"), .whole = true, .due = 1000, .in_turn = true,
+			   .done = on_done },
+	};
+	struct jam j;
+
+	jam_begin(&j);
+	cr_assert_eq(source_submit(s, &late.fetch), 0);
+	source_hurry(s, id_of("text.png"), 0);
+	cr_assert_eq(asked_below(0), j.half, "it has its turn");
+	asked_below(j.half + 1);
+	cr_assert(fake_source_at(&below, j.half).id == id_of("text.png"));
+	fake_source_end(&below, j.half, 0);
+	wait_done(&late);
+	jam_end(&j, 1);
+	buf_free(&late.fetch.bytes);
 }
 
 /* Nor does he wait for one of these to get a processor. */
