@@ -159,36 +159,61 @@ struct excess {
 	struct disk *disk;
 	uint32_t last;                 /* segment; all records before it go, and of its own: */
 	uint64_t left;
+	struct index_change *batch;    /* the first of them */
+	size_t batched;
 };
 
 static int on_excess(void *context, const struct record *r, struct place at)
 {
 	struct excess *e = context;
 
-	if (at.segment > e->last || (at.segment == e->last && e->left == 0))
+	if (e->disk->closing)
+		return -ECANCELED;
+	if (e->batched == BATCH || at.segment > e->last || (at.segment == e->last && e->left == 0))
 		return 0;
 	e->left -= at.segment == e->last;
-	space_lose(e->disk, at, r);
-	return 1;
+	e->batch[e->batched++] = (struct index_change){ .record = *r, .place = at };
+	return 0;
+}
+
+/* One by one: all at once could replace every page of the index, which may have no room for as many
+ * more.  *ret: how many are gone. */
+static int forget_oldest(struct excess *e, size_t *ret)
+{
+	struct disk *d = e->disk;
+	const struct segment *s = d->segments;
+	int r;
+
+	for (e->left = space_records(d) - d->records_most; s->records <= e->left; s++)
+		e->left -= s->records;
+	e->last = s->number;
+	e->batched = *ret = 0;
+	r = index_each(d->index, on_excess, e);
+	for (size_t i = 0; r == 0 && i < e->batched; i++) {
+		*ret += disk_forget(d, &e->batch[i].record, e->batch[i].place);
+		r = d->closing ? -ECANCELED : 0;
+	}
+	return r;
 }
 
 /* The store may have had a larger bound on records before: the oldest go. */
 static int shrink(struct disk *d)
 {
-	uint64_t records = space_records(d);
 	struct excess e = { .disk = d };
-	const struct segment *s = d->segments;
-	int r;
+	size_t gone = 1;
+	int r = 0;
 
-	if (records <= d->records_most)
+	if (space_records(d) <= d->records_most)
 		return 0;
-	for (e.left = records - d->records_most; s->records <= e.left; s++)
-		e.left -= s->records;
-	e.last = s->number;
-	r = index_each(d->index, on_excess, &e);
+	e.batch = calloc(BATCH, sizeof(*e.batch));
+	if (!e.batch)
+		return -ENOMEM;
+	while (r == 0 && gone > 0 && space_records(d) > d->records_most)
+		r = forget_oldest(&e, &gone);
+	free(e.batch);
 	if (r == 0)
 		reclaim_empty(d);
-	return r;
+	return lacks_room(r) ? 0 : r;
 }
 
 int disk_load(struct disk *d)

@@ -25,7 +25,7 @@ static inline void reopen(void)
 {
 	disk_close(d);
 	d = NULL;
-	open_disk(options.size);
+	open_bounded(options.size, options.records);
 }
 
 static inline void set_up(void)

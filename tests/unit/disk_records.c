@@ -135,6 +135,33 @@ Test(disk_records, a_lower_bound_than_before_is_kept_too)
 	}
 }
 
+/* Of each page of the index some go, and there is no room for all of them anew. */
+Test(disk_records, a_lower_bound_is_kept_by_an_index_that_is_full)
+{
+	enum { TINY = 40 };
+	uint64_t before, most, there = 0;
+
+	disk_close(d);
+	open_bounded(SIZE, 0);
+	for (uint64_t n = 0; n < SIZE / TINY / 8 && !d->full; n++) {
+		put(d, SOURCE, n, 1, TINY);
+		if (n % 256 == 0)
+			writer_drain(d);
+	}
+	writer_drain(d);
+	cr_assert(d->full, "%ju records", (uintmax_t)disk_report(d).records);
+	before = disk_report(d).records;
+	most = before * 6 / 10;
+	disk_close(d);
+	d = NULL;
+	open_bounded(SIZE, most);
+	cr_expect_eq(disk_report(d).records, most, "%ju, not %ju of %ju",
+		     (uintmax_t)disk_report(d).records, (uintmax_t)most, (uintmax_t)before);
+	for (uint64_t n = 0; n < before; n++)
+		there += get(d, SOURCE, n, 1, TINY) == 0;
+	cr_expect_eq(there, most, "%ju", (uintmax_t)there);
+}
+
 /* All files have changed: what is there is of no use, but full. */
 Test(disk_records, new_versions_find_place)
 {
