@@ -50,12 +50,16 @@ struct loose {                         /* a late block in the store that is not 
 struct late_job;
 
 /* The last entries of the epoch view that were resolved while another order was followed, and which
- * of them were opened then: ls -l resolves each as well. */
+ * of them were opened right after that: ls -l resolves each as well, and whoever reads in the other
+ * order opens each sooner or later. */
 #define LOOKS 16
+#define LOOK_FOLLOWED 32               /* opens, within which its own comes */
 struct looks {
 	sample_id id[LOOKS];
-	unsigned at, count;
+	uint64_t since[LOOKS];         /* `opens` when it was resolved */
 	bool opened[LOOKS];
+	unsigned at, count;
+	uint64_t opens;
 };
 
 struct engine {

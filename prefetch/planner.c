@@ -37,6 +37,7 @@ static void note_turn(struct engine *e)
 static void note_look(struct looks *l, sample_id id)
 {
 	l->id[l->at] = id;
+	l->since[l->at] = l->opens;
 	l->opened[l->at] = false;
 	l->at = (l->at + 1) % LOOKS;
 	l->count = DL_MIN(l->count + 1, (unsigned)LOOKS);
@@ -45,8 +46,9 @@ static void note_look(struct looks *l, sample_id id)
 static void note_opened(struct looks *l, sample_id id)
 {
 	for (unsigned i = 0; i < l->count; i++)
-		if (l->id[i] == id)
+		if (l->id[i] == id && l->opens - l->since[i] < LOOK_FOLLOWED)
 			l->opened[i] = true;
+	l->opens++;
 }
 
 static bool view_is_read(const struct looks *l)

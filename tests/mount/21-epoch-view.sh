@@ -113,11 +113,21 @@ targets "$epochs/20" > "$work/20"
 expect_once "$work/20"
 umount_dlfs "$mnt"
 
-# Who only looks at an epoch changes no order; who opens its entries does.
+# Who only looks at an epoch changes no order, also if all of it is read later, the last that was looked at last; who
+# opens its entries does.
+look() {
+	ls -lL "$epochs/3" > /dev/null
+	ls -l "$epochs/3" > /dev/null
+	"$DLFS" refresh "$mnt"         # after whatever that had begun
+	"$DLFS" order "$mnt" | grep -q "^sequential" || fail "$1: ls -l changed the order: $("$DLFS" order "$mnt")"
+}
 mount_dlfs "$src" "$mnt" order=sequential
-ls -lL "$epochs/3" > /dev/null
-ls -l "$epochs/3" > /dev/null
-"$DLFS" order "$mnt" | grep -q "^sequential" || fail "ls -l changed the order: $("$DLFS" order "$mnt")"
+targets "$epochs/3" | sed 's,^../../../,,' > "$work/3"
+look "at first"
+(cd "$mnt" && xargs cat < "$work/3" > /dev/null)
+all_seen() { [ "$(stat_of opens)" -ge "$(wc -l < "$work/3")" ]; }
+wait_for 30 all_seen || fail "opens: $(stat_of opens)"
+look "after an epoch"
 for f in "$epochs"/3/*; do cat "$f" > /dev/null; done
 wait_for 30 sh -c "\"$DLFS\" order $mnt | grep -q ^drawn" || fail "not followed: $("$DLFS" order "$mnt")"
 umount_dlfs "$mnt"
