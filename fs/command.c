@@ -275,10 +275,11 @@ int command_epoch(struct serve *s, const char *number)
 
 	if (is_epoch(number, &epoch))
 		r = engine_epoch(s->engine, epoch, why);
-	if (r == -EINVAL) {
-		DL_HOLD(&c->lock);
+	DL_HOLD(&c->lock);
+	if (r == 0)
+		memcpy(c->error, c->why, sizeof(c->error));
+	else if (r == -EINVAL)
 		snprintf(c->error, sizeof(c->error), "%s", why);
-	}
 	return r;
 }
 

@@ -78,6 +78,12 @@ wait_for 30 wrong || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q 'Seed just before' || fail "no hint: $("$DLFS" order mnt)"
 "$DLFS" order mnt --epoch 2
 "$DLFS" order mnt | grep -q '^torch:seed=8 believed' || fail "$("$DLFS" order mnt)"
+# What is said to be wrong is what was told last.
+error_of() { getfattr --only-values -n user.dlfs.error mnt; }
+expect_fail setfattr -n user.dlfs.epoch -v x mnt
+error_of | grep -q 'no number' || fail "error: $(error_of)"
+"$DLFS" order mnt --epoch 2
+[ -z "$(error_of)" ] || fail "an error after an epoch that was taken: $(error_of)"
 "$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
 for order in auto none; do
 	"$DLFS" order mnt $order
