@@ -100,7 +100,14 @@ static bool is_named(int fd, const char *name)
 		is.st_ino == named.st_ino;
 }
 
-/* Empty, and nobody else's: what a killed process left there is used again. */
+/* NFS and Lustre may have none. */
+static bool has_no_locks(int error)
+{
+	return error == ENOLCK || error == ENOSYS || error == EOPNOTSUPP;
+}
+
+/* Empty, and nobody else's: what a killed process left there is used again.  -ENOLCK: there are no
+ * locks. */
 static int open_beside(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), r = 0;
@@ -108,7 +115,7 @@ static int open_beside(const char *name)
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		r = errno == EWOULDBLOCK ? -EBUSY : has_no_locks(errno) ? -ENOLCK : -errno;
 	else if (!is_named(fd, name))
 		r = -EBUSY;
 	else if (ftruncate(fd, 0) < 0)
@@ -118,15 +125,31 @@ static int open_beside(const char *name)
 	return r < 0 ? r : fd;
 }
 
-int file_replace_parts(const char *path, const struct iovec *parts, size_t count)
+/* Without locks only a name of its own keeps two processes apart. */
+static int open_new(const char *path, struct buf *ret_name)
 {
-	dl_cleanup(buf_free) struct buf beside = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = -1;
-	int r = buf_printf(&beside, "%s.new", path);
+	int fd, r = buf_printf(ret_name, "%s.new", path);
 
 	if (r < 0)
 		return r;
-	fd = open_beside((char *)beside.at);
+	fd = open_beside((char *)ret_name->at);
+	if (fd != -ENOLCK)
+		return fd;
+	unlink((char *)ret_name->at);
+	r = buf_printf(ret_name, "-%d", (int)getpid());
+	if (r < 0)
+		return r;
+	fd = open((char *)ret_name->at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_replace_parts(const char *path, const struct iovec *parts, size_t count)
+{
+	dl_cleanup(buf_free) struct buf beside = BUF_EMPTY;
+	dl_cleanup(dl_closep) int fd = open_new(path, &beside);
+	int r;
+
 	if (fd < 0)
 		return fd;
 	r = write_parts(fd, parts, count);
