@@ -62,28 +62,38 @@ struct pixels {
 	J_COLOR_SPACE space;
 };
 
-static void decode(const struct buf *b, struct pixels *to)
-{
+struct jpeg {
 	struct jpeg_decompress_struct in;
 	struct jpeg_error_mgr errors;
+};
 
-	in.err = jpeg_std_error(&errors);
-	jpeg_create_decompress(&in);
-	jpeg_mem_src(&in, b->at, b->len);
-	jpeg_read_header(&in, TRUE);
-	jpeg_start_decompress(&in);
-	to->width = in.output_width;
-	to->height = in.output_height;
-	to->components = (unsigned)in.output_components;
-	to->space = in.out_color_space;
+static void open_jpeg(struct jpeg *j, const struct buf *b)
+{
+	j->in.err = jpeg_std_error(&j->errors);
+	jpeg_create_decompress(&j->in);
+	jpeg_mem_src(&j->in, b->at, b->len);
+	jpeg_read_header(&j->in, TRUE);
+}
+
+static void decode(const struct buf *b, struct pixels *to)
+{
+	struct jpeg j;
+	struct jpeg_decompress_struct *in = &j.in;
+
+	open_jpeg(&j, b);
+	jpeg_start_decompress(in);
+	to->width = in->output_width;
+	to->height = in->output_height;
+	to->components = (unsigned)in->output_components;
+	to->space = in->out_color_space;
 	to->at = malloc((size_t)to->width * to->height * to->components);
-	while (in.output_scanline < in.output_height) {
-		uint8_t *row = to->at + (size_t)in.output_scanline * to->width * to->components;
+	while (in->output_scanline < in->output_height) {
+		uint8_t *row = to->at + (size_t)in->output_scanline * to->width * to->components;
 
-		jpeg_read_scanlines(&in, &row, 1);
+		jpeg_read_scanlines(in, &row, 1);
 	}
-	jpeg_finish_decompress(&in);
-	jpeg_destroy_decompress(&in);
+	jpeg_finish_decompress(in);
+	jpeg_destroy_decompress(in);
 }
 
 static void encode(const struct pixels *p, bool optimised)
@@ -164,15 +174,11 @@ enum part { ENTROPY, READ, MEASURE, FIND, ONCE_MORE, COLOUR, WRITE, PARTS };
 
 static void coefficients(const struct buf *b)
 {
-	struct jpeg_decompress_struct in;
-	struct jpeg_error_mgr errors;
+	struct jpeg j;
 
-	in.err = jpeg_std_error(&errors);
-	jpeg_create_decompress(&in);
-	jpeg_mem_src(&in, b->at, b->len);
-	jpeg_read_header(&in, TRUE);
-	jpeg_read_coefficients(&in);
-	jpeg_destroy_decompress(&in);
+	open_jpeg(&j, b);
+	jpeg_read_coefficients(&j.in);
+	jpeg_destroy_decompress(&j.in);
 }
 
 static void expect(bool done)

@@ -5,8 +5,9 @@
  *   left THREADS SEEDS N:SEED...      how many of so many seeds begin as this one does: a line
  *                                     each with those left after 1, 2, ... 6 exact entries
  *   small N PIDS                      2^20 seeds with world and rank unknown, as dlfs does it
- *   numpy N OPENS                     10^6 seeds of a list that numpy shuffled; prints seconds
  *                                     (PIDS 0: nor who opened): "wall cpu", in seconds
+ *   numpy N OPENS                     10^6 seeds of a list that numpy shuffled, of which so many
+ *                                     files were opened: processor-seconds
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -66,25 +66,31 @@ Test(vectors, are_what_torch_reads)
 	}
 }
 
+/* A shuffle that settles its first entries last: what begins it is part of the whole. */
+static void expect_shuffle(struct epoch e, uint32_t n, const uint32_t first[3], uint64_t hash)
+{
+	struct order_spec s = { .kind = ORDER_AUTO };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(sequence_unrefp) struct sequence *beginning = NULL;
+
+	cr_assert_eq(order_sequence(&s, &e, n, &q), 0);
+	cr_assert_eq(q->length, n);
+	cr_assert_eq(memcmp(q->at, first, DL_MIN(n, 3u) * sizeof(q->at[0])), 0, "n %u", n);
+	cr_assert_eq(hash_of(q), hash, "n %u", n);
+	cr_assert_eq(q->buffer, e.buffer);
+	cr_assert_eq(order_prefix(&s, &e, n, 5, &beginning), 0);
+	cr_assert_eq(beginning->length, DL_MIN(n, 5u));
+	cr_assert_eq(memcmp(beginning->at, q->at, beginning->length * sizeof(q->at[0])), 0);
+}
+
 Test(vectors, are_what_std_shuffle_makes)
 {
 	for (size_t i = 0; i < DL_COUNT(shuffles); i++) {
 		const struct shuffled *v = &shuffles[i];
-		struct order_spec s = { .kind = ORDER_AUTO };
-		struct epoch e = {
-			.rule = EPOCH_TORCH, .seed = STD_SHUFFLE_SEED, .skip = v->epoch,
-			.shuffle = v->how,
-		};
-		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
-		dl_cleanup(sequence_unrefp) struct sequence *beginning = NULL;
 
-		cr_assert_eq(order_sequence(&s, &e, v->n, &q), 0);
-		for (uint32_t k = 0; k < DL_MIN(v->n, 3u); k++)
-			cr_assert_eq(q->at[k], v->first[k], "%zu", i);
-		cr_assert_eq(hash_of(q), v->hash, "%zu", i);
-		cr_assert_eq(order_prefix(&s, &e, v->n, 5, &beginning), 0);
-		cr_assert_eq(beginning->length, DL_MIN(v->n, 5u));
-		cr_assert_eq(memcmp(beginning->at, q->at, beginning->length * sizeof(q->at[0])), 0);
+		expect_shuffle((struct epoch){ .rule = EPOCH_TORCH, .seed = STD_SHUFFLE_SEED,
+					       .skip = v->epoch, .shuffle = v->how },
+			       v->n, v->first, v->hash);
 	}
 }
 
@@ -92,19 +98,9 @@ Test(vectors, are_what_numpy_makes)
 {
 	for (size_t i = 0; i < DL_COUNT(numpy_shuffles); i++) {
 		const struct numpy_shuffled *v = &numpy_shuffles[i];
-		struct order_spec s = { .kind = ORDER_AUTO };
-		struct epoch e = { .rule = EPOCH_NUMPY, .seed = v->seed, .buffer = 64 };
-		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
-		dl_cleanup(sequence_unrefp) struct sequence *beginning = NULL;
 
-		cr_assert_eq(order_sequence(&s, &e, v->n, &q), 0);
-		for (uint32_t k = 0; k < DL_MIN(v->n, 3u); k++)
-			cr_assert_eq(q->at[k], v->first[k], "%zu", i);
-		cr_assert_eq(hash_of(q), v->hash, "%zu", i);
-		cr_assert_eq(q->buffer, 64);
-		cr_assert_eq(order_prefix(&s, &e, v->n, 5, &beginning), 0);
-		cr_assert_eq(beginning->length, DL_MIN(v->n, 5u));
-		cr_assert_eq(memcmp(beginning->at, q->at, beginning->length * sizeof(q->at[0])), 0);
+		expect_shuffle((struct epoch){ .rule = EPOCH_NUMPY, .seed = v->seed, .buffer = 64 },
+			       v->n, v->first, v->hash);
 	}
 }
 
