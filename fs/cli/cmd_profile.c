@@ -330,9 +330,9 @@ const struct command cmd_profile = {
 		"\n"
 		"--prepare, --receive and --start are what your loader takes of files in memory\n"
 		"without dlfs; what is not said is taken for nothing.  Predictions are for a\n"
-		"machine on which nothing else runs, and leave out two things.  One is the\n"
-		"processor time in which dlfs pushes files and sees them opened: about 2 % of an\n"
-		"epoch that decoding bounds.  The other is that a loader is slower while images\n"
-		"are recoded on the same cores: by 15 % where that was measured.\n",
+		"machine on which nothing else runs, and leave out two things: the processor\n"
+		"time in which dlfs pushes files and sees them opened, which is little beside\n"
+		"decoding; and that a loader is slower while images are recoded on the same\n"
+		"cores, as in a first epoch.\n",
 	.run = run,
 };

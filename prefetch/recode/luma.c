@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Of the rows of windows, each fifth is looked at, which changes what is lost by 1 % usually, by
- * 3 % now and then.  An odd number, since an even one would always meet the same rows of blocks.
+/* Of the rows of windows, each fifth is looked at, which changes what is lost by 1 % usually; of a
+ * picture that is busy in few rows by more, and now and then by more than GUARD (search.c) allows
+ * for.  An odd number, since an even one would always meet the same rows of blocks.
  */
 #define EACH 5
 #define ALL_BELOW 128                  /* rows: a small picture is looked at as a whole */

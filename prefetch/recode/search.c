@@ -1,7 +1,8 @@
 #include "prefetch/recode/search.h"
 
 #define TRIES 5
-/* Windows that are not looked at, and how programs round, may take that much from an SSIM. */
+/* Windows that are not looked at, and how programs round, take that much from an SSIM; seldom more,
+ * see luma.c. */
 #define GUARD(floor) (0.02 * (1 - (floor)) + 0.0001)
 /* Above that.  The first try comes down where it is aimed at give or take 7 % of what is lost; a
  * second one takes more time than its bytes are worth.
