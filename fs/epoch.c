@@ -173,17 +173,15 @@ static int target(const struct serve *s, const struct epoch_view *v, uint32_t po
 	return r < 0 ? r : manifest_path(s->manifest, node_of_sample(id), ret);
 }
 
-static int entry_attr(struct serve *s, uint64_t number, uint32_t position, struct attr *ret)
+static int entry_attr(const struct serve *s, const struct epoch_view *v, uint64_t number,
+		      uint32_t position, struct attr *ret)
 {
-	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	int r = engine_epoch_view(s->engine, number, true, &v);
+	int r = target(s, v, position, &text);
 
-	if (r == 0)
-		r = target(s, &v, position, &text);
 	if (r < 0)
 		return r;
-	fill(s, entry_node(number, position, v.version), S_IFLNK | 0777, text.len, 0, ret);
+	fill(s, entry_node(number, position, v->version), S_IFLNK | 0777, text.len, 0, ret);
 	return 0;
 }
 
@@ -207,8 +205,10 @@ int epoch_attr(struct serve *s, node_id node, struct attr *ret)
 	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	int r = 0;
 
-	if (node & ENTRY)
-		return entry_attr(s, entry_number(node), entry_position(node), ret);
+	if (node & ENTRY) {
+		r = engine_epoch_view(s->engine, entry_number(node), true, &v);
+		return r < 0 ? r : entry_attr(s, &v, entry_number(node), entry_position(node), ret);
+	}
 	if (node & FOLDER)
 		r = engine_epoch_view(s->engine, folder_of(node).number, false, &v);
 	if (r == 0)
@@ -218,14 +218,13 @@ int epoch_attr(struct serve *s, node_id node, struct attr *ret)
 
 /* --- Folders ---------------------------------------------------------------------------- */
 
-static void resolved(struct serve *s, uint64_t number, uint32_t position)
+static void resolved(struct serve *s, const struct epoch_view *v, uint64_t number,
+		     uint32_t position)
 {
-	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	char spec[64];
 
-	if (engine_epoch_view(s->engine, number, true, &v) < 0 || position >= v.sequence->length ||
-	    engine_resolved(s->engine, number, position,
-			    list_at(v.list, v.sequence->at[position])))
+	if (engine_resolved(s->engine, number, position,
+			    list_at(v->list, v->sequence->at[position])))
 		return;
 	snprintf(spec, sizeof(spec), "drawn:epoch=%llu", (unsigned long long)number);
 	command_follow(s, spec);
@@ -236,15 +235,15 @@ static int look_up_entry(struct serve *s, const struct folder *f, const char *na
 {
 	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	uint32_t position;
-	int r = engine_epoch_view(s->engine, f->number, false, &v);
+	int r = engine_epoch_view(s->engine, f->number, true, &v);
 
 	if (r < 0)
 		return r;
 	if (!read_entry(f, &v, name, &position))
 		return -ENOENT;
-	r = entry_attr(s, f->number, position, ret);
+	r = entry_attr(s, &v, f->number, position, ret);
 	if (r == 0)
-		resolved(s, f->number, position);
+		resolved(s, &v, f->number, position);
 	return r;
 }
 
