@@ -53,7 +53,7 @@ struct late_job;
  * of them were opened right after that: ls -l resolves each as well, and whoever reads in the other
  * order opens each sooner or later. */
 #define LOOKS 16
-#define LOOK_FOLLOWED 32               /* opens, within which its own comes */
+#define LOOK_FOLLOWED 64               /* opens, its own among them: they come in batches */
 struct looks {
 	sample_id id[LOOKS];
 	uint64_t since[LOOKS];         /* `opens` when it was resolved */
