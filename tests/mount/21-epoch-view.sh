@@ -135,6 +135,7 @@ umount_dlfs "$mnt"
 # Several extensions: none is in the names.  No samples: no epochs.
 printf x > "$src/a/other.png"
 mount_dlfs "$src" "$mnt"
+"$DLFS" refresh "$mnt"
 [ "$(ls "$epochs/0" | head -1)" = 000000000 ] || fail "$(ls "$epochs/0" | head -1)"
 umount_dlfs "$mnt"
 mkdir "$work/none"
