@@ -233,6 +233,9 @@ int keep_choose(const struct keep_census *c, struct keep_room room, struct keep_
 	}
 	r->firm = known || r->pinned > 0;
 	r->pinned_share = share_of(c->pinned, &room);
+	/* By chance the others are some more than reckoned, and what is wanted makes no place. */
+	if (r->pinned > 0 && room.records != UINT64_MAX)
+		room.records -= room.records / 50;
 	for (unsigned i = 0; i < KEEP_CLASSES; i++)
 		classes[i] = sum(c->classes[i]);
 	if (differ(classes, cost) || (known && lacks_records(classes, room)))

@@ -35,16 +35,24 @@ static void make_samples(double spread)
 
 static struct keep_room takes(uint64_t size) { return (struct keep_room){ size, 1 }; }
 
-static struct keep_census *take_census(void)
+static enum keep_wish if_room(unsigned i)
+{
+	(void)i;
+	return KEEP_IF_ROOM;
+}
+
+static struct keep_census *take_census_of(enum keep_wish (*wish)(unsigned i))
 {
 	struct keep_census *c;
 
 	cr_assert_eq(keep_census_new(&c), 0);
 	for (unsigned i = 0; i < FILES; i++)
 		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size,
-					     takes(samples[i].size), KEEP_IF_ROOM), 0);
+					     takes(samples[i].size), wish(i)), 0);
 	return c;
 }
+
+static struct keep_census *take_census(void) { return take_census_of(if_room); }
 
 /* --- Cost ------------------------------------------------------------------------------------ */
 
@@ -220,6 +228,37 @@ Test(keep, of_few_records_the_large_ones)
 	cr_expect_gt(o.saved, even.saved * 1.8, "%.3f", o.saved / even.saved);
 }
 
+static enum keep_wish some_wishes(unsigned i)
+{
+	return i % 10 == 0 ? KEEP_PINNED : i % 10 == 1 ? KEEP_NEVER : KEEP_IF_ROOM;
+}
+
+/* A place that others have taken before is not given back for them. */
+Test(keep, the_pinned_find_a_place_when_they_come_last)
+{
+	const struct keep_cost costs[] = { far, line, unknown };
+	struct keep_census *c;
+	struct keep_rule *r;
+
+	make_samples(0.5);
+	c = take_census_of(some_wishes);
+	for (unsigned k = 0; k < DL_COUNT(costs); k++) {
+		for (uint64_t records = FILES / 5; records < FILES * 4 / 5; records += 37) {
+			uint64_t wanted = 0;
+
+			cr_assert_eq(keep_choose(c, (struct keep_room){ all_bytes, records },
+						 costs[k], &r), 0);
+			for (unsigned i = 0; i < FILES; i++)
+				wanted += keep_wants(r, samples[i].hash, samples[i].size);
+			cr_expect_leq(wanted, records, "%u: %ju of %ju", k, (uintmax_t)wanted,
+				      (uintmax_t)records);
+			cr_expect_geq(wanted, records * 97 / 100);
+			keep_rule_free(r);
+		}
+	}
+	keep_census_free(c);
+}
+
 Test(keep, pinned_first_and_never_never)
 {
 	struct keep_census *c;
@@ -227,14 +266,7 @@ Test(keep, pinned_first_and_never_never)
 	uint64_t pinned = 0, kept_pinned = 0, kept_never = 0, kept = 0;
 
 	make_samples(0.5);
-	cr_assert_eq(keep_census_new(&c), 0);
-	for (unsigned i = 0; i < FILES; i++) {
-		enum keep_wish wish = i % 10 == 0 ? KEEP_PINNED : i % 10 == 1 ? KEEP_NEVER :
-			KEEP_IF_ROOM;
-
-		cr_assert_eq(keep_census_add(c, samples[i].hash, samples[i].size,
-					     takes(samples[i].size), wish), 0);
-	}
+	c = take_census_of(some_wishes);
 	for (unsigned k = 0; k < 2; k++) {
 		uint64_t room = all_bytes / (k ? 20 : 3);
 
