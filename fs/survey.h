@@ -19,7 +19,8 @@ void survey_save_served(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);
 /* The same for who reads it: answer() is called once the next open of its name gives the newer
- * version, or that cannot be had, on another thread.  false: it is not called. */
+ * version, or that cannot be had, on another thread; after the errands that wait, a refresh
+ * perhaps.  false: it is not called. */
 struct stale_reader {
 	struct errand errand;
 	sample_id id;
