@@ -129,16 +129,17 @@ static bool is_among(const uint32_t *pids, size_t count, uint32_t pid)
 	return false;
 }
 
-/* Its first opens, which say where it began, and enough to prove it by. */
+/* Its first opens, which say where it began, and enough to prove it by.  Of those beyond the last
+ * reader nobody knows that. */
 static void shorten(struct evidence *e)
 {
 	unsigned opens[EVIDENCE_READERS] = { 0 };
 	size_t left = 0;
 
 	for (size_t i = 0; i < e->count; i++) {
-		size_t reader = (size_t)(reader_of(e, e->opens[i].pid) - e->readers);
+		const struct evidence_reader *r = reader_of(e, e->opens[i].pid);
 
-		if (opens[reader]++ < KEPT_OPENS)
+		if (r && opens[r - e->readers]++ < KEPT_OPENS)
 			e->opens[left++] = e->opens[i];
 	}
 	e->count = e->kept = left;

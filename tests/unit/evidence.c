@@ -187,3 +187,31 @@ Test(evidence, has_a_run_of_each_job)
 		both |= runs[i].pid == 60;
 	cr_assert(both, "the other job's first worker is none of them");
 }
+
+/* More processes than are known by name, of which one is explained: then there is a place again. */
+Test(evidence, forgets_what_processes_beyond_the_last_opened)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 1; i <= EVIDENCE_READERS + 40; i++)
+		evidence_open(&e, i, i, false, 100000);
+	cr_assert_eq(e.count, EVIDENCE_READERS + 40);
+	evidence_acquit(&e, 3);
+	evidence_turn(&e, NULL, 0);
+	cr_assert_eq(e.count, EVIDENCE_READERS - 1);
+	for (size_t i = 0; i < e.count; i++)
+		cr_assert(e.opens[i].pid <= EVIDENCE_READERS && e.opens[i].pid != 3);
+}
+
+Test(evidence, makes_room_where_processes_are_beyond_the_last)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 1; i <= EVIDENCE_MAX; i++)
+		evidence_open(&e, i, 1 + i % 1000, false, 100000);
+	cr_assert_eq(e.count, EVIDENCE_MAX);
+	evidence_acquit(&e, e.readers[5].pid);
+	evidence_open(&e, 7, 5000, false, 100000);
+	cr_assert_lt(e.count, EVIDENCE_MAX);
+	cr_assert_eq(e.opens[e.count - 1].pid, 5000);
+}
