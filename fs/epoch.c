@@ -12,17 +12,17 @@
 #define JOB_MAX 64
 
 /* Below EPOCH_NODES: 0 is /.dlfs/epoch; a folder has FOLDER, number, rank, world - 1; an entry
- * has ENTRY, the list's version, number, position. */
+ * has ENTRY, number, sample: so whatever the dataset becomes, what the kernel keeps of a node's
+ * link is true. */
 #define FOLDER (UINT64_C(1) << 60)
 #define ENTRY (UINT64_C(1) << 61)
 #define BITS_NUMBER 20
 #define BITS_RANK 12
-#define BITS_POSITION 31
-#define BITS_VERSION 9
+#define BITS_ENTRY 32                  /* a sample, or a position */
 
 _Static_assert(ORDER_EPOCHS_MAX < 1 << BITS_NUMBER && ORDER_RANKS_MAX <= 1 << BITS_RANK,
 	      "they have a place in a node");
-_Static_assert(BITS_VERSION + BITS_NUMBER + BITS_POSITION <= 60, "so has an entry");
+_Static_assert(BITS_NUMBER + BITS_ENTRY <= 60, "so has an entry");
 
 struct folder {                        /* /.dlfs/epoch/E,rank=R,world=W */
 	uint64_t number;
@@ -49,15 +49,19 @@ static struct folder folder_of(node_id node)
 	};
 }
 
-static node_id entry_node(uint64_t number, uint32_t position, uint32_t version)
+static node_id entry_node(uint64_t number, sample_id id)
 {
-	return EPOCH_NODES | ENTRY |
-		bits(version, 0, BITS_VERSION) << (BITS_NUMBER + BITS_POSITION) |
-		number << BITS_POSITION | position;
+	return EPOCH_NODES | ENTRY | number << BITS_ENTRY | id;
 }
 
-static uint64_t entry_number(node_id node) { return bits(node, BITS_POSITION, BITS_NUMBER); }
-static uint32_t entry_position(node_id node) { return (uint32_t)bits(node, 0, BITS_POSITION); }
+static uint64_t entry_number(node_id node) { return bits(node, BITS_ENTRY, BITS_NUMBER); }
+static sample_id entry_sample(node_id node) { return (sample_id)bits(node, 0, BITS_ENTRY); }
+
+/* For who lists a folder as well, whose epoch may not have been drawn. */
+static uint64_t entry_inode(uint64_t number, uint32_t position)
+{
+	return EPOCH_NODES | ENTRY | number << BITS_ENTRY | position;
+}
 
 /* --- Names ------------------------------------------------------------------------------ */
 
@@ -160,44 +164,54 @@ void epoch_root(const struct serve *s, struct attr *ret)
 	fill_folder(s, EPOCH_NODES, 0, ret);
 }
 
-static int target(const struct serve *s, const struct epoch_view *v, uint32_t position,
-		  struct buf *ret)
+static int target(const struct serve *s, sample_id id, struct buf *ret)
 {
+	int r = buf_append(ret, UP, strlen(UP));
+
+	return r < 0 ? r : manifest_path(s->manifest, node_of_sample(id), ret);
+}
+
+/* v: with its sequence. */
+static int entry_attr(const struct serve *s, const struct epoch_view *v, uint64_t number,
+		      uint32_t position, struct attr *ret)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	sample_id id;
 	int r;
 
 	if (position >= v->sequence->length)
 		return -ESTALE;
 	id = list_at(v->list, v->sequence->at[position]);
-	r = buf_append(ret, UP, strlen(UP));
-	return r < 0 ? r : manifest_path(s->manifest, node_of_sample(id), ret);
-}
-
-static int entry_attr(const struct serve *s, const struct epoch_view *v, uint64_t number,
-		      uint32_t position, struct attr *ret)
-{
-	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	int r = target(s, v, position, &text);
-
+	r = target(s, id, &text);
 	if (r < 0)
 		return r;
-	fill(s, entry_node(number, position, v->version), S_IFLNK | 0777, text.len, 0, ret);
+	fill(s, entry_node(number, id), S_IFLNK | 0777, text.len, 0, ret);
+	ret->ino = entry_inode(number, position);
 	return 0;
 }
 
 int epoch_readlink(struct serve *s, node_id node, struct buf *ret)
 {
-	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
-	int r;
+	uint64_t size;
 
 	if (!(node & ENTRY))
 		return -EINVAL;
-	r = engine_epoch_view(s->engine, entry_number(node), true, &v);
+	if (!manifest_sample(s->manifest, entry_sample(node), &size))
+		return -ESTALE;
+	return target(s, entry_sample(node), ret);
+}
+
+static int known_entry_attr(struct serve *s, node_id node, struct attr *ret)
+{
+	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
+	uint32_t index;
+	int r = engine_epoch_view(s->engine, entry_number(node), true, &v);
+
 	if (r < 0)
 		return r;
-	if (entry_node(entry_number(node), entry_position(node), v.version) != node)
+	if (!list_index(v.list, entry_sample(node), &index))
 		return -ESTALE;        /* of an epoch over the dataset as it was */
-	return target(s, &v, entry_position(node), ret);
+	return entry_attr(s, &v, entry_number(node), v.sequence->pieces->where[index], ret);
 }
 
 int epoch_attr(struct serve *s, node_id node, struct attr *ret)
@@ -205,10 +219,8 @@ int epoch_attr(struct serve *s, node_id node, struct attr *ret)
 	dl_cleanup(epoch_view_fini) struct epoch_view v = { .list = NULL };
 	int r = 0;
 
-	if (node & ENTRY) {
-		r = engine_epoch_view(s->engine, entry_number(node), true, &v);
-		return r < 0 ? r : entry_attr(s, &v, entry_number(node), entry_position(node), ret);
-	}
+	if (node & ENTRY)
+		return known_entry_attr(s, node, ret);
 	if (node & FOLDER)
 		r = engine_epoch_view(s->engine, folder_of(node).number, false, &v);
 	if (r == 0)
@@ -292,7 +304,7 @@ int epoch_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest
 	*ret = (struct manifest_dirent){
 		.name = name, .cookie = NODE_FILES + entry + 1, .old = true,
 	};
-	fill(s, entry_node(f.number, f.rank + entry * f.world, v.version), S_IFLNK | 0777, 0, 0,
+	fill(s, entry_inode(f.number, f.rank + entry * f.world), S_IFLNK | 0777, 0, 0,
 	     &ret->attr);
 	return 1;
 }

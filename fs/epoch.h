@@ -5,9 +5,10 @@
  *     E,rank=R,world=W           every W-th of them, from number R on
  *     E,job=NAME[,rank=...]      the same for another job: the same order
  *
- * Nodes say all that there is to know (epoch, rank, position), so nothing is remembered for a
- * name, and a server that takes over gives the same answers.  A folder's names are kept by the
- * kernel; an entry is looked up whenever it is used, which tells which epoch is read.
+ * Nodes say all that there is to know (epoch and ranks, or epoch and sample), so nothing is
+ * remembered for a name, and a server that takes over gives the same answers.  A folder's names
+ * are kept by the kernel; an entry is looked up whenever it is used, which tells which epoch is
+ * read.
  *
  * Thread-safety: every call on any thread.
  */

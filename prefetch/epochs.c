@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/random.h"
 
 /* At 150 MB/s a seek of 8 ms takes an eighth of the time of the one, a twelfth of the other's. */
 #define PIECE_MIN (8 * MiB)
@@ -131,7 +132,8 @@ static int look(struct epochs *e)
 		return r;
 	}
 	find_extension(e, &v);
-	v.version = manifest_entries(e->manifest) * 31 + list_count(v.list);
+	v.version = (uint32_t)random_mix((uint64_t)manifest_entries(e->manifest) << 32 |
+					 list_count(v.list));
 	list_borders(v.list, &borders);
 	measure(e, list_count(v.list), borders + 1);
 	e->now = v;

@@ -111,6 +111,23 @@ cmp "$work/9" "$work/again" || fail "a running epoch is another one after a refr
 targets "$epochs/20" > "$work/20"
 (cd "$src" && find . -type f | sort) > "$work/all"
 expect_once "$work/20"
+# One that is read again, of a dataset that has grown meanwhile, has no links of before; nor does one list
+# what is not there any more.  (The kernel asks for a folder's mtime once a second.)
+lists() { stat "$1" > /dev/null && [ "$(ls "$1" | wc -l)" = "$2" ]; }
+for more in 0 16; do
+	for ((i = 0; i < more; i++)); do echo $i > "$src/b/new$i.jpg"; done
+	"$DLFS" refresh "$mnt"
+	for e in 30 31 32; do targets "$epochs/$e" > "$work/$e"; done
+	wait_for 10 lists "$epochs/9" $((121 + more)) || fail "epoch 9 lists $(ls "$epochs/9" | wc -l)"
+	targets "$epochs/9" > "$work/9"
+	(cd "$src" && find . -type f | sort) > "$work/all"
+	expect_once "$work/9"
+done
+lists "$epochs/40" 137 || fail "epoch 40 lists $(ls "$epochs/40" | wc -l)"
+rm "$src"/c/{01..32}.jpg
+echo one > "$src/c/one.jpg"
+"$DLFS" refresh "$mnt"
+wait_for 10 lists "$epochs/40" 106 || fail "epoch 40 lists $(ls "$epochs/40" | wc -l)"
 umount_dlfs "$mnt"
 
 # Who only looks at an epoch changes no order, also if all of it is read later, the last that was looked at last; who
