@@ -53,7 +53,6 @@ struct control {
 	uint64_t started;
 	int64_t started_wall_ns;
 	struct dl_lock lock;           /* guards what follows */
-	uint64_t serial;               /* of the last text made */
 	struct text texts[FILES][KEEP];        /* newest first */
 };
 
@@ -168,7 +167,7 @@ static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 	DL_HOLD(&c->lock);
 	make_place(c->texts[i]);
 	c->texts[i][0] = (struct text){
-		.serial = ++c->serial, .turn = turn, .mtime_ns = clock_wall(),
+		.serial = ++s->options->shared->texts, .turn = turn, .mtime_ns = clock_wall(),
 		.bytes = buf_take(&bytes),
 	};
 	fill(c, i + 1, &c->texts[i][0], ret);

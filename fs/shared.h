@@ -19,6 +19,8 @@ struct shared {
 	                                        * store's index could not be read */
 	_Atomic uint32_t init_len;             /* server: the kernel's INIT, for the next one */
 	uint8_t init[SHARED_INIT_MAX];
+	/* server: of .dlfs, so far; the kernel may know nodes of those that a dead one made */
+	_Atomic uint64_t texts;
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
 	char specs[2][SHARED_SPEC_MAX];        /* "" : the configuration's */
 	char error[256];                       /* server: why the start failed, for the parent */
