@@ -35,6 +35,9 @@ static int end_epoch(struct reading *r)
 
 	if (length == 0)
 		return 0;
+	/* One takes more memory than the line that ends it. */
+	if (r->epochs.len / sizeof(q) == ORDER_EPOCHS_MAX)
+		return refuse(r, "more than %d epochs; an empty line ends one", ORDER_EPOCHS_MAX);
 	q = sequence_new(length, r->n);
 	if (!q)
 		return -ENOMEM;

@@ -1,7 +1,7 @@
 /* The text of a list: file → sequences.  A line is a path below the root (C escapes as in
  * .dlfs/order; a leading "./" or the mount point itself are taken off by resolve) or a decimal
  * index.  "#" starts a comment line; an empty line, or a line "---", ends an epoch; CRLF is
- * fine.  All lines of a file are of one kind.
+ * fine.  All lines of a file are of one kind.  No more epochs than ORDER_EPOCHS_MAX.
  *
  * resolve: the index of a path, or a negative errno.  -EINVAL: reterr names the line, or says
  * that there are no entries; -ENOMEM: it is "".  The caller owns *ret.

@@ -88,3 +88,22 @@ Test(list_file, refuses_and_names_the_line)
 		cr_assert_null(l.at, "%s", cases[i].why);
 	}
 }
+
+/* A file with an empty line between its entries, say: each is an epoch. */
+Test(list_file, has_a_limit_of_epochs)
+{
+	size_t len = 0, most = (size_t)ORDER_EPOCHS_MAX;
+	char *text = malloc(3 * (most + 1) + 1), error[160];
+	struct list_epochs l = { 0 };
+
+	cr_assert(text);
+	for (size_t i = 0; i < most; i++, len += 3)
+		memcpy(text + len, "5\n\n", 4);
+	cr_assert_eq(parse(text, &l, error), 0, "%s", error);
+	cr_assert_eq(l.count, most);
+	list_epochs_fini(&l);
+	memcpy(text + len, "5\n\n", 4);
+	cr_assert_eq(parse(text, &l, error), -EINVAL);
+	cr_assert_str_eq(error, "line 2000002: more than 1000000 epochs; an empty line ends one");
+	free(text);
+}
