@@ -9,7 +9,7 @@
 #include "fs/epoch.h"
 #include "fs/report.h"
 
-#define KEEP 16                        /* texts of a file that are remembered */
+#define KEEP 1024                      /* texts of a file that are remembered */
 #define KEEP_BYTES (32 * MiB)          /* and of these together, but for the newest two */
 #define SERIAL_SHIFT 8
 
@@ -42,10 +42,12 @@ static const struct file {
 #define FILES DL_COUNT(files)
 
 struct text {
-	uint64_t serial;               /* 0: there is none */
+	uint64_t serial;
 	uint64_t turn;                 /* of a dear one: engine_order_turn() when it was made */
+	uint64_t lookups;              /* that the kernel has not forgotten */
 	int64_t mtime_ns;
 	struct buf bytes;
+	struct text *next;             /* an older one */
 };
 
 struct control {
@@ -53,7 +55,7 @@ struct control {
 	uint64_t started;
 	int64_t started_wall_ns;
 	struct dl_lock lock;           /* guards what follows */
-	struct text texts[FILES][KEEP];        /* newest first */
+	struct text *texts[FILES];     /* newest first */
 };
 
 int control_start(struct serve *s, struct control **ret)
@@ -75,14 +77,23 @@ int control_start(struct serve *s, struct control **ret)
 	return 0;
 }
 
+static void drop_text(struct text **at)
+{
+	struct text *t = *at;
+
+	*at = t->next;
+	buf_free(&t->bytes);
+	free(t);
+}
+
 void control_stop(struct control *c)
 {
 	if (!c)
 		return;
 	commands_stop(c->commands);
 	for (size_t i = 0; i < FILES; i++)
-		for (size_t k = 0; k < KEEP; k++)
-			buf_free(&c->texts[i][k].bytes);
+		while (c->texts[i])
+			drop_text(&c->texts[i]);
 	dl_lock_fini(&c->lock);
 	free(c);
 }
@@ -117,60 +128,89 @@ static void fill(const struct control *c, size_t number, const struct text *t, s
 static struct text *find_text(struct control *c, node_id node)
 {
 	size_t number = number_of(node);
+	struct text *t = number > 0 && number <= FILES ? c->texts[number - 1] : NULL;
 
 	dl_assert_held(&c->lock);
-	for (size_t k = 0; number > 0 && number <= FILES && k < KEEP; k++) {
-		struct text *t = &c->texts[number - 1][k];
-
-		if (t->serial && t->serial == serial_of(node))
-			return t;
-	}
-	return NULL;
+	while (t && t->serial != serial_of(node))
+		t = t->next;
+	return t;
 }
 
-/* Forget the oldest, and more of them if they are large. */
-static void make_place(struct text texts[KEEP])
+/* Those that nobody can read any more go, but for the newest, which may be asked for again; and the
+ * oldest, if there are many, or large ones. */
+static void tidy(struct text *newest)
 {
-	size_t bytes = 0;
+	size_t count = 1, bytes = 0;
+	struct text **at = &newest->next;
 
-	buf_free(&texts[KEEP - 1].bytes);
-	memmove(&texts[1], &texts[0], (KEEP - 1) * sizeof(texts[0]));
-	texts[0] = (struct text){ .serial = 0 };
-	for (size_t k = 1; k < KEEP; k++) {
-		bytes += texts[k].bytes.len;
-		if (k == 1 || bytes <= KEEP_BYTES)
-			continue;
-		buf_free(&texts[k].bytes);
-		texts[k].serial = 0;
+	while (*at) {
+		bytes += (*at)->bytes.len;
+		if ((*at)->lookups == 0 || count == KEEP || (count > 1 && bytes > KEEP_BYTES)) {
+			bytes -= (*at)->bytes.len;
+			drop_text(at);
+		} else {
+			at = &(*at)->next;
+			count++;
+		}
 	}
+}
+
+void control_forget(struct serve *s, node_id node, uint64_t lookups)
+{
+	struct control *c = s->control;
+	struct text *t;
+
+	if (epoch_is(node) || number_of(node) == 0)
+		return;
+	DL_HOLD(&c->lock);
+	t = find_text(c, node);
+	if (!t)
+		return;
+	t->lookups -= DL_MIN(t->lookups, lookups);
+	if (t->lookups == 0)
+		tidy(c->texts[number_of(node) - 1]);
+}
+
+/* A dear one that is still true.  false: it must be made. */
+static bool find_true(struct control *c, size_t i, uint64_t turn, struct attr *ret)
+{
+	struct text *t;
+
+	DL_HOLD(&c->lock);
+	t = c->texts[i];
+	if (!t || t->turn != turn)
+		return false;
+	t->lookups++;
+	fill(c, i + 1, t, ret);
+	return true;
 }
 
 static int look_up_file(struct serve *s, size_t i, struct attr *ret)
 {
 	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
 	struct control *c = s->control;
+	struct text *t;
 	uint64_t turn = 0;
 	int r = files[i].dear ? engine_order_turn(s->engine, &turn) : 0;
 
 	if (r < 0)
 		return r;
-	if (files[i].dear) {
-		DL_HOLD(&c->lock);
-		if (c->texts[i][0].serial && c->texts[i][0].turn == turn) {
-			fill(c, i + 1, &c->texts[i][0], ret);
-			return 0;
-		}
-	}
+	if (files[i].dear && find_true(c, i, turn, ret))
+		return 0;
 	r = files[i].make(s, &bytes);
 	if (r < 0)
 		return r;
+	t = malloc(sizeof(*t));
+	if (!t)
+		return -ENOMEM;
 	DL_HOLD(&c->lock);
-	make_place(c->texts[i]);
-	c->texts[i][0] = (struct text){
-		.serial = ++s->options->shared->texts, .turn = turn, .mtime_ns = clock_wall(),
-		.bytes = buf_take(&bytes),
+	*t = (struct text){
+		.serial = ++s->options->shared->texts, .turn = turn, .lookups = 1,
+		.mtime_ns = clock_wall(), .bytes = buf_take(&bytes), .next = c->texts[i],
 	};
-	fill(c, i + 1, &c->texts[i][0], ret);
+	c->texts[i] = t;
+	tidy(t);
+	fill(c, i + 1, t, ret);
 	return 0;
 }
 

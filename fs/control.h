@@ -18,8 +18,8 @@
  *
  * A file's text is made when its name is looked up, and is then a node of its own: so its
  * size is exact, a reader never sees parts of two versions, and nothing that the kernel has
- * cached can be mistaken for what is true now.  The last few are remembered; reading one
- * that is not gives -ESTALE.
+ * cached can be mistaken for what is true now.  It is remembered until the kernel forgets the
+ * node; of more than 1024 of a file, or 32 MiB, the oldest are not, and reading one gives -ESTALE.
  *
  * Thread-safety: every call on any thread.
  */
@@ -46,6 +46,7 @@ int control_attr(struct serve *s, node_id node, struct attr *ret) DL_MUST_CHECK;
 int control_readlink(struct serve *s, node_id node, struct buf *ret) DL_MUST_CHECK;
 int control_next(struct serve *s, node_id folder, uint64_t cookie, struct manifest_dirent *ret)
 	DL_MUST_CHECK;
+void control_forget(struct serve *s, node_id node, uint64_t lookups);  /* the kernel does */
 /* Append up to size bytes of the file from offset on. */
 int control_read(struct serve *s, node_id node, uint64_t offset, size_t size, struct buf *ret)
 	DL_MUST_CHECK;

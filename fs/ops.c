@@ -182,18 +182,19 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	fuse_reply_statfs(req, &v);
 }
 
-/* Nothing is kept a lookup, so there is nothing to forget. */
+/* Nothing is kept a lookup, but for the texts of .dlfs. */
 static void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t nlookup)
 {
-	(void)ino;
-	(void)nlookup;
+	if (control_is(ino))
+		control_forget(serve_of(req), ino, nlookup);
 	fuse_reply_none(req);
 }
 
 static void op_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets)
 {
-	(void)count;
-	(void)forgets;
+	for (size_t i = 0; i < count; i++)
+		if (control_is(forgets[i].ino))
+			control_forget(serve_of(req), forgets[i].ino, forgets[i].nlookup);
 	fuse_reply_none(req);
 }
 

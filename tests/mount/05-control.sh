@@ -26,6 +26,14 @@ grep -q '^order: ' "$mnt/.dlfs/config.yaml" || fail "config.yaml"
 wait_for 30 sh -c "[ \$(wc -l < $mnt/.dlfs/order) = 6 ]" || fail "order has no 6 lines"
 [ "$(head -1 "$mnt/.dlfs/order")" = c1/1.jpg ] || fail "order begins with $(head -1 "$mnt/.dlfs/order")"
 
+# Who has a text open can read it, however many others were made since.
+python3 - "$mnt/.dlfs" << 'EOF' || fail "a text that is open cannot be read"
+import json, sys
+texts = [open(f"{sys.argv[1]}/{name}") for _ in range(100) for name in ("stats.json", "metrics", "order")]
+assert all(json.load(text)["samples"] == 6 for text in texts[::3])
+assert all(text.read().count("\n") == 6 for text in texts[2::3])
+EOF
+
 setfattr -n user.dlfs.order -v none "$mnt"
 wait_for 30 sh -c "[ \$(jq -r .order.spec $mnt/.dlfs/stats.json) = none ]" || fail "order none was not taken"
 expect_fail "$DLFS" order "$mnt" --list
