@@ -250,26 +250,38 @@ void mount_detach(struct mount *m)
 static int open_connections(void)
 {
 	dl_cleanup(dl_closep) int context = fsopen("fusectl", FSOPEN_CLOEXEC);
+	int folder;
 
 	if (context < 0 || fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
-	return fsmount(context, FSMOUNT_CLOEXEC, 0);
+	folder = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	return folder < 0 ? -errno : folder;
 }
 
-void mount_abort(uint32_t minor)
+int mount_open_abort(uint32_t minor)
 {
-	dl_cleanup(dl_closep) int folder = -1, file = -1;
+	dl_cleanup(dl_closep) int folder = -1;
 	char name[64];
+	int file;
 
 	snprintf(name, sizeof(name), "/sys/fs/fuse/connections/%u/abort", minor);
 	file = open(name, O_WRONLY | O_CLOEXEC);
-	if (file < 0) {
-		folder = open_connections();
-		snprintf(name, sizeof(name), "%u/abort", minor);
-		file = folder < 0 ? -1 : openat(folder, name, O_WRONLY | O_CLOEXEC);
-	}
-	if (file < 0 || write(file, "1", 1) < 0)
-		log_warning("cannot end FUSE connection %u: %s", minor, strerror(errno));
+	if (file >= 0)
+		return file;
+	folder = open_connections();
+	if (folder < 0)
+		return folder;
+	snprintf(name, sizeof(name), "%u/abort", minor);
+	file = openat(folder, name, O_WRONLY | O_CLOEXEC);
+	return file < 0 ? -errno : file;
+}
+
+void mount_abort(int file)
+{
+	int r = file < 0 ? file : write(file, "1", 1) < 0 ? -errno : 0;
+
+	if (r < 0)
+		log_warning("cannot end a FUSE connection: %s", strerror(-r));
 }
 
 void mount_close(struct mount *m)

@@ -263,6 +263,14 @@ static int judge_end(const struct supervisor *s)
 	return EXIT_FAILED;
 }
 
+static void end_connection(const struct supervisor *s)
+{
+	dl_cleanup(dl_closep) int file = mount_open_abort(mount_minor(s->mount));
+
+	if (!mount_ended(s->mount))
+		mount_abort(file);
+}
+
 /* The exit code. */
 static int leave(struct supervisor *s)
 {
@@ -276,8 +284,8 @@ static int leave(struct supervisor *s)
 	kill(s->server, SIGKILL);
 	/* A thread that waits for a page which only its own process could fill cannot even be
 	 * killed; the end of the connection frees it. */
-	if (!wait_for_server(s, KILL_DEADLINE) && !mount_ended(s->mount)) {
-		mount_abort(mount_minor(s->mount));
+	if (!wait_for_server(s, KILL_DEADLINE)) {
+		end_connection(s);
 		(void)wait_for_server(s, KILL_DEADLINE);
 	}
 	return 0;

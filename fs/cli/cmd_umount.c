@@ -15,7 +15,7 @@
 #define KILL_PATIENCE (2 * CLOCK_S)
 #define BUSY_PATIENCE (3 * CLOCK_S)
 
-static int end_processes(struct holders *servers, uint32_t minor)
+static int end_processes(struct holders *servers, int abort_file)
 {
 	if (holders_wait(servers, clock_now() + GONE_PATIENCE))
 		return CLI_OK;
@@ -25,7 +25,7 @@ static int end_processes(struct holders *servers, uint32_t minor)
 	holders_kill(servers, SIGKILL);
 	if (holders_wait(servers, clock_now() + KILL_PATIENCE))
 		return CLI_OK;
-	mount_abort(minor);
+	mount_abort(abort_file);
 	if (holders_wait(servers, clock_now() + KILL_PATIENCE))
 		return CLI_OK;
 	return cli_fail(CLI_FAILED, "it is unmounted, but a process of it cannot be ended (pid %d)",
@@ -73,8 +73,20 @@ static bool is_gone(const char *mountpoint, uint32_t minor)
 	return host_mount_of(mountpoint, &now) == 1 && now.minor != minor;
 }
 
+/* Before it is unmounted: later the number may be another mount's. */
+static int open_abort(const char *mountpoint, uint32_t minor)
+{
+	int file = mount_open_abort(minor);
+
+	if (file < 0 || !is_gone(mountpoint, minor))
+		return file;
+	close(file);
+	return -ENOENT;
+}
+
 static int unmount(const char *mountpoint, const struct host_mount *m, bool lazily)
 {
+	dl_cleanup(dl_closep) int abort_file = open_abort(mountpoint, m->minor);
 	dl_cleanup(holders_fini) struct holders servers = { 0 };
 	char marker[MOUNT_MARKER_SIZE], text[200];
 	int r = holders_of_marker(mount_marker(m->minor, marker), &servers);
@@ -94,14 +106,14 @@ static int unmount(const char *mountpoint, const struct host_mount *m, bool lazi
 	lazily |= servers.count == 0;
 	r = lazily ? host_unmount(mountpoint, true) : unmount_patiently(mountpoint, &servers);
 	if (r == -ETIMEDOUT) {
-		mount_abort(m->minor);
+		mount_abort(abort_file);
 		r = host_unmount(mountpoint, true);
 	}
 	if (r < 0 && !is_gone(mountpoint, m->minor))
 		return say_why(mountpoint, &servers, r);
 	if (lazily)
 		holders_kill(&servers, SIGTERM);
-	return end_processes(&servers, m->minor);
+	return end_processes(&servers, abort_file);
 }
 
 static const struct option long_options[] = {
