@@ -78,6 +78,11 @@ static struct draft_entry entry_of(const struct statx *s, uint64_t name, size_t 
 	};
 }
 
+static bool is_foreign(const struct statx *s, const struct draft *d)
+{
+	return !S_ISDIR(s->stx_mode) && device_of(s) != d->stamp.dev;
+}
+
 /* 1: the entry is there; 0: it has vanished meanwhile; -errno: nothing can be said of it. */
 static int add_entry(struct draft *d, int fd, const char *name)
 {
@@ -91,6 +96,7 @@ static int add_entry(struct draft *d, int fd, const char *name)
 	if (statx(fd, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &s) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	e = entry_of(&s, before, len);
+	e.record.foreign = is_foreign(&s, d);
 	r = buf_append(&d->names, name, len + 1);
 	if (r == 0 && S_ISLNK(s.stx_mode))
 		r = add_link_text(d, fd, name, &e.record.size);
@@ -214,7 +220,8 @@ bool draft_same_entry(const struct manifest *m, const struct draft *d,
 	const char *name = (const char *)d->names.at + n->name;
 	size_t len = draft_name_size(x);
 
-	if (n->name_len != e->name_len || n->mode != e->mode || n->ino != e->ino)
+	if (n->name_len != e->name_len || n->mode != e->mode || n->ino != e->ino ||
+	    n->foreign != e->foreign)
 		return false;
 	if (is_folder(e))              /* its own listing says whether it changed */
 		return x->dev == m->folders[e->size].dev && memcmp(name, name_of(m, e), len) == 0;

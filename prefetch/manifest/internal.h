@@ -19,7 +19,9 @@ struct record {                        /* an entry */
 	uint64_t size;                 /* of a folder: its number */
 	int64_t mtime_ns, ctime_ns;
 	uint64_t ino;
-	uint64_t name : 40;            /* offset; a symlink's text follows its name's NUL */
+	uint64_t name : 39;            /* offset; a symlink's text follows its name's NUL */
+	uint64_t foreign : 1;          /* no folder, and of another device than the one it lies in:
+					* a file that is mounted there, or as overlayfs has it */
 	uint64_t name_len : 8;
 	uint64_t owner : 16;
 	uint16_t mode, nlink;          /* of more than 65535 names: 65535 */

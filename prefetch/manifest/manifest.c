@@ -42,7 +42,7 @@ static void lay_out(struct manifest *m)
 	at += page_up(rest / 32);
 	m->names = at;
 	m->max_names = DL_MIN((uint64_t)(m->range_size - (size_t)(at - (char *)m->range)),
-			      (UINT64_C(1) << 40) - 1);
+			      (UINT64_C(1) << 39) - 1);
 }
 
 /* Only the root, unread. */
@@ -165,6 +165,8 @@ static uint64_t device_of(const struct manifest *m, uint32_t folder)
 
 static uint64_t device_of_entry(const struct manifest *m, const struct record *e)
 {
+	if (e->foreign)
+		return ATTR_DEV_UNKNOWN;
 	return is_folder(e) ? m->folders[e->size].dev : device_of(m, e->folder);
 }
 
@@ -203,6 +205,8 @@ uint64_t manifest_inode(const struct manifest *m, const struct attr *a)
 {
 	if (a->dev == 0 || a->dev == m->head->root.dev)
 		return a->ino;
+	if (a->dev == ATTR_DEV_UNKNOWN)
+		return random_mix(a->ino + random_mix(a->node));
 	return random_mix(a->ino + random_mix(a->dev));
 }
 

@@ -45,10 +45,13 @@ static inline bool node_is_folder(node_id node) { return node < NODE_FILES; }
 static inline node_id node_of_sample(sample_id id) { return NODE_FILES + id; }
 static inline sample_id node_sample(node_id node) { return (sample_id)(node - NODE_FILES); }
 
+#define ATTR_DEV_UNKNOWN UINT64_MAX
+
 struct attr {
 	node_id node;
 	uint64_t size;                 /* bytes; of a symlink: of its text; of a folder: 4096 */
-	uint64_t ino, dev;             /* the source's; what is not of it has dev 0 */
+	uint64_t ino, dev;             /* the source's; what is not of it has dev 0, a file that is
+					* on another device than its folder ATTR_DEV_UNKNOWN */
 	int64_t mtime_ns, ctime_ns;
 	uint32_t mode;                 /* with the type bits */
 	uint32_t uid, gid, nlink;
@@ -81,7 +84,8 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 int manifest_attr(const struct manifest *m, node_id node, struct attr *ret) DL_MUST_CHECK;
 /* What stat() is to show as the inode of a node of the manifest.  All nodes have one device there,
  * so the source's number would not do for what is mounted below the root: programs take files of
- * equal numbers for links of one file, and folders for a loop. */
+ * equal numbers for links of one file, and folders for a loop.  Links of a file that is on another
+ * device than the folder it lies in are shown as files of their own. */
 uint64_t manifest_inode(const struct manifest *m, const struct attr *a);
 
 /* Go through a listing.  A cookie names the entry after it in the listing it came from, so

@@ -14,6 +14,10 @@ for name in A/cat B/dog own/cow; do
 	ln "$src/$name/1" "$src/$name/2"
 done
 [ "$(stat -c %i "$src/A/cat/1")" = "$(stat -c %i "$src/B/dog/1")" ] || fail "the numbers differ: nothing is shown"
+# One file alone, too; it has links where it comes from.
+touch "$src/A/cat/3"
+mount --bind "$src/B/dog/1" "$src/A/cat/3"
+on_exit umount "$src/A/cat/3"
 
 check()
 {
@@ -23,7 +27,9 @@ check()
 	for name in A/cat B/dog own/cow; do
 		[ "$work/copy/$name/1" -ef "$work/copy/$name/2" ] || fail "$1: $name: the link is lost"
 	done
+	! [ "$mnt/A/cat/1" -ef "$mnt/A/cat/3" ] || fail "$1: two files are taken for one"
 	rm -rf "$work/copy"; cp -a "$mnt" "$work/copy" 2> "$work/said" || fail "$1: cp: $(cat "$work/said")"
+	diff -r "$src" "$work/copy" || fail "$1: the copy of cp differs"
 	[ "$(cd "$mnt"; find . -path ./.dlfs -prune -o -print | sort)" = "$(cd "$src"; find . | sort)" ] \
 		|| fail "$1: find"
 	[ "$(stat -c %i "$mnt/own/cow/1")" = "$(stat -c %i "$src/own/cow/1")" ] || fail "$1: st_ino"
