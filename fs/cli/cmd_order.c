@@ -137,7 +137,8 @@ static int run(int argc, char **argv)
 			file = option == 'n' ? "order.next" : "order";
 	}
 	if (argc - optind < 1 || argc - optind > 2)
-		return cli_usage(&cmd_order, "a mount point, and perhaps an order, are needed");
+		return cli_usage(&cmd_order, "a mount point is needed, and at most one order "
+				 "(in one word, as torch:seed=7)");
 	if (epoch && (units_count(epoch, &number) < 0 || number > ORDER_EPOCHS_MAX))
 		return cli_usage(&cmd_order, "--epoch takes a number up to %d, not \"%s\"",
 				 ORDER_EPOCHS_MAX, epoch);

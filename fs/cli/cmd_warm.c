@@ -284,7 +284,8 @@ static int run(const struct command *c, int argc, char **argv)
 	if (getopt_long(argc, argv, "", no_options, NULL) != -1)
 		return cli_bad_option(c, argv);
 	if (argc - optind < 1 || argc - optind > 2)
-		return cli_usage(c, "one mount point is needed, and at most one pattern");
+		return cli_usage(c, "one mount point is needed, and at most one pattern "
+				 "(in quotes, if it has a *)");
 	r = cli_find_mount(argv[optind], &mountpoint);
 	if (r != CLI_OK)
 		return r;
