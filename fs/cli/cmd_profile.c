@@ -1,9 +1,13 @@
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "config/units.h"
@@ -190,8 +194,13 @@ static void show_progress(void *context, const char *what, uint64_t done, uint64
  * whole. */
 static int open_report(struct request *q)
 {
+	struct stat st;
+
 	if (!q->report)
 		return CLI_OK;
+	if (stat(q->report, &st) == 0 && S_ISDIR(st.st_mode))
+		return cli_fail(CLI_FAILED, "%s is a folder; give a file, such as %s/profile.html",
+				q->report, q->report);
 	if (asprintf(&q->part, "%s.part", q->report) < 0) {
 		q->part = NULL;
 		return cli_fail(CLI_FAILED, "out of memory");
@@ -205,7 +214,13 @@ static int open_report(struct request *q)
 static int write_report(struct request *q, const struct report *r)
 {
 	dl_cleanup(buf_free) struct buf page = BUF_EMPTY;
-	int e = report_html(r, &page);
+	char when[32], host[HOST_NAME_MAX + 1] = "";
+	struct tm now;
+	int e;
+
+	gethostname(host, sizeof(host) - 1);
+	strftime(when, sizeof(when), "%F %R", localtime_r(&(time_t){ time(NULL) }, &now));
+	e = report_html(r, host, when, &page);
 
 	if (e < 0)
 		return cli_fail(CLI_FAILED, "out of memory");

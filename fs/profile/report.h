@@ -20,4 +20,6 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 /* How many of the ways, from the first one on, differ: 1 if nothing was recoded. */
 unsigned report_ways(const struct profile *p);
 int report_text(const struct report *r, struct buf *ret) DL_MUST_CHECK;
-int report_html(const struct report *r, struct buf *ret) DL_MUST_CHECK;
+/* Measured on `host`, at the time `when`. */
+int report_html(const struct report *r, const char *host, const char *when, struct buf *ret)
+	DL_MUST_CHECK;

@@ -144,11 +144,13 @@ static int put_charts(const struct report *r, struct buf *b)
 	if (e < 0 || report_ways(r->profile) == 1)
 		return e;
 	e = buf_printf(b, "<h2>Bytes of each file, of the source's</h2>\n"
-			       "<p>Least, quarters, median and most of the sample.</p>\n");
+			       "<p>Least, quarters, median (the number) and most of the "
+			       "sample.</p>\n");
 	if (e == 0)
 		e = put_boxes(r->profile, percent_of, 0, 100, "%", b);
 	if (e == 0)
-		e = buf_printf(b, "<h2>SSIM of each file against the source</h2>\n");
+		e = buf_printf(b, "<h2>SSIM of each file against the source</h2>\n"
+			       "<p>As above; 1 is what looks the same.</p>\n");
 	return e < 0 ? e : put_boxes(r->profile, ssim_of, 0.99, 1, "", b);
 }
 
@@ -192,7 +194,20 @@ static int put_crops(const struct profile *p, struct buf *b)
 	return e < 0 ? e : buf_printf(b, "</table></div>\n");
 }
 
-int report_html(const struct report *r, struct buf *ret)
+static int put_title(const struct report *r, const char *host, const char *when, struct buf *b)
+{
+	int e = buf_printf(b, "<h1>dlfs profile</h1>\n<p>");
+
+	if (e == 0)
+		e = put_escaped(b, r->source);
+	if (e == 0)
+		e = buf_printf(b, ", on ");
+	if (e == 0)
+		e = put_escaped(b, host);
+	return e < 0 ? e : buf_printf(b, ", %s</p>\n", when);
+}
+
+int report_html(const struct report *r, const char *host, const char *when, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	int e = report_text(r, &text);
@@ -200,7 +215,7 @@ int report_html(const struct report *r, struct buf *ret)
 	if (e == 0)
 		e = buf_append(ret, head, sizeof(head) - 1);
 	if (e == 0)
-		e = buf_printf(ret, "<h1>dlfs profile</h1>\n");
+		e = put_title(r, host, when, ret);
 	if (e == 0)
 		e = put_charts(r, ret);
 	if (e == 0 && report_ways(r->profile) > 1)

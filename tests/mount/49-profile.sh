@@ -31,6 +31,7 @@ done
 tail -c 8 "$work/r.html" | grep -q '</html>' || fail "the report is cut"
 ! grep -Eq '(src|href)="?(http|//)|url\(|@import|<script' "$work/r.html" || fail "the report loads something"
 ! grep -q '<odd>' "$work/r.html" || fail "a file name became markup"
+grep -q "<p>$work/src, on $(hostname), 20" "$work/r.html" || fail "the report does not say of what it is"
 grep -q 'data:image/png;base64,iVBOR' "$work/r.html" || fail "no crop in the report"
 [ ! -e "$work/r.html.part" ] || fail "a part is left"
 
@@ -94,7 +95,7 @@ expect_fail "$DLFS" profile "$work/src" --report "$work/no/such/r.html"
 grep -q 'r.html cannot be written' "$work/.out" || fail "a report nowhere: $(cat "$work/.out")"
 mkdir "$work/folder"
 expect_fail "$DLFS" profile "$work/src" -n 1 -r 1 --report "$work/folder"
-grep -q 'folder could not be written' "$work/.out" || fail "a report on a folder: $(cat "$work/.out")"
+grep -q 'folder is a folder; give a file' "$work/.out" || fail "a report on a folder: $(cat "$work/.out")"
 [ ! -e "$work/folder.part" ] || fail "a part is left of a report that could not be written"
 
 # Ctrl-C while it still lists the files, of which each size takes a while.
