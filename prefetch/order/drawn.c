@@ -3,7 +3,8 @@
  * while the last readers of the other are still at it, are told apart. */
 #include "prefetch/order/tracker_internal.h"
 
-#define LEFT 16u                       /* entries of another epoch in a row: this one is left */
+#define LEFT 16u                       /* another epoch's entries that were asked for in a row, */
+#define LEFT_OPENS 8u                  /* and opens in a row that are of no epoch: this is left */
 
 /* Drawn as a whole, at once; the last two are remembered, since each is asked for several times. */
 int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
@@ -33,7 +34,7 @@ void drawn_forget(struct tracker *t)
 		sequence_unref(t->drawn[i].sequence);
 		t->drawn[i] = (struct drawn){ .list = NULL };
 	}
-	t->outside = 0;
+	t->outside = (struct outside){ .asked = 0 };
 }
 
 /* The epoch before is followed on until the last of its readers has ended; what was foreseen of the
@@ -65,27 +66,39 @@ static bool begin(struct tracker *t, uint64_t epoch, bool successor)
 	return true;
 }
 
+static bool begin_at(struct tracker *t, uint64_t epoch, bool successor, uint32_t position)
+{
+	bool begun = begin(t, epoch, successor);
+
+	t->outside = (struct outside){ .asked = 0 };
+	if (begun)
+		follow_ask(t->jobs[0], position);
+	return begun;
+}
+
+static void note_outside(struct outside *o, uint64_t epoch, uint32_t position)
+{
+	o->position = o->epoch == epoch ? DL_MAX(o->position, position) : position;
+	o->epoch = epoch;
+	o->asked++;
+}
+
 bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
 {
 	const struct follow *main = t->job_count ? t->jobs[0] : NULL;
-	bool successor, begun;
 
 	if (t->spec.kind != ORDER_DRAWN || !main)
 		return false;
 	for (size_t i = 0; i < t->job_count; i++)
 		if (t->jobs[i]->rule.number == epoch) {
-			t->outside = 0;
+			t->outside = (struct outside){ .asked = 0 };
 			follow_ask(t->jobs[i], position);
 			return false;
 		}
-	successor = epoch == main->rule.number + 1 && follow_nearly_done(main);
-	if (!successor && ++t->outside < LEFT)
-		return false;
-	begun = begin(t, epoch, successor);
-	t->outside = 0;
-	if (begun)
-		follow_ask(t->jobs[0], position);
-	return begun;
+	if (epoch == main->rule.number + 1 && follow_nearly_done(main))
+		return begin_at(t, epoch, true, position);
+	note_outside(&t->outside, epoch, position);
+	return false;
 }
 
 /* The last readers of the epoch before have ended, or are too far behind. */
@@ -100,7 +113,7 @@ static void let_go(struct tracker *t)
 }
 
 /* The oldest first: the next epoch may have been asked for as a whole before this one is over. */
-bool drawn_open(struct tracker *t, const struct seen *s)
+static bool take_open(struct tracker *t, const struct seen *s)
 {
 	for (size_t i = t->job_count; i-- > 0;) {
 		struct follow *f = t->jobs[i];
@@ -113,4 +126,18 @@ bool drawn_open(struct tracker *t, const struct seen *s)
 		return true;
 	}
 	return false;
+}
+
+/* Entries that are asked for may be only looked at (ls -l); it takes opens to leave an epoch. */
+bool drawn_open(struct tracker *t, const struct seen *s)
+{
+	struct outside *o = &t->outside;
+
+	if (take_open(t, s)) {
+		o->opens = 0;
+		return true;
+	}
+	if (o->asked < LEFT || ++o->opens < LEFT_OPENS)
+		return false;
+	return begin_at(t, o->epoch, false, o->position) && take_open(t, s);
 }

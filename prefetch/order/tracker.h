@@ -101,7 +101,8 @@ bool tracker_epoch(struct tracker *t, uint64_t epoch);
 
 /* With ORDER_DRAWN: somebody asked for the entry at this position of an epoch.  Only opens of what
  * was asked for count, each for the epoch that it was asked for in.  true: this epoch is followed
- * now; the one before it until its last readers have ended. */
+ * now, the next one; the one before it until its last readers have ended.  Any other is followed
+ * once its files are opened. */
 bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position);
 
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */

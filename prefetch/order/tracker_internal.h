@@ -40,6 +40,13 @@ struct drawn {                         /* an EPOCH_DRAWN that was made */
 	struct sequence *sequence;
 };
 
+struct outside {                       /* what drawn epochs that are not followed were asked for, */
+	unsigned asked;                /* ... since one that is followed was: entries, */
+	uint64_t epoch;                /* ... the last one's epoch, */
+	uint32_t position;             /* ... and how far in that */
+	unsigned opens;                /* since then, in a row, that are of no epoch */
+};
+
 struct tracker {
 	struct order_spec spec;
 	struct list *lists[LISTS];
@@ -48,7 +55,7 @@ struct tracker {
 	struct list *listed_over;              /* ... over this list (a ref), or NULL */
 	bool recalled;                         /* ... in an earlier run */
 	struct drawn drawn[2];                 /* by the epoch's number */
-	unsigned outside;                      /* see tracker_drawn() */
+	struct outside outside;
 	struct replay replay;
 	unsigned unlike;                       /* opens unlike the one that was recalled */
 	const struct lessons *lessons;         /* or NULL */

@@ -56,23 +56,43 @@ Test(drawn, is_followed_over_epochs_and_ranks)
 	stage_close(&s);
 }
 
-/* A look at another epoch's folder is not the end of this one; a job that goes on there is. */
-Test(drawn, is_left_for_another_epoch_after_a_while)
+/* A look at another epoch's folder (ls -l) is not the end of this one; a job that goes on there is,
+ * whether it asks for an entry when it opens it, or for all before. */
+static void leave_for_another(bool all_at_once)
 {
+	static const struct epoch other = { .rule = EPOCH_DRAWN, .number = 9 };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	struct stage s;
-	unsigned asked = 0;
 
 	stage_open(&s, "drawn:epoch=0,piece=20,reservoir=200", N, NULL);
 	for (uint32_t i = 0; i < 100; i++) {
 		tracker_drawn(s.tracker, 0, i);
 		stage_see(&s, sample_at(main_of(&s)->sequence, i), 1);
-		for (int k = 0; k < 10; k++)
-			cr_assert_not(tracker_drawn(s.tracker, 9, 0));
+		for (uint32_t k = 0; k < 100; k++)
+			cr_assert_not(tracker_drawn(s.tracker, 7 + k % 2, k));
 	}
-	while (!tracker_drawn(s.tracker, 9, 0))
-		cr_assert_lt(++asked, 100);
+	cr_assert_eq(main_of(&s)->epoch, 0);
+	cr_assert_eq(order_drawn(&s.spec, &other, N, NULL, 0, &q), 0);
+	for (uint32_t i = 0; all_at_once && i < N; i++)
+		tracker_drawn(s.tracker, 9, i);
+	for (uint32_t i = 0; i < 40; i++) {
+		if (!all_at_once)
+			tracker_drawn(s.tracker, 9, i);
+		stage_see(&s, sample_at(q, i), 2);
+	}
 	cr_assert_eq(main_of(&s)->epoch, 9);
+	cr_assert_gt(main_of(&s)->reach, 30);
 	stage_close(&s);
+}
+
+Test(drawn, is_left_for_another_epoch_once_that_is_read)
+{
+	leave_for_another(false);
+}
+
+Test(drawn, is_left_for_another_epoch_that_was_asked_for_before)
+{
+	leave_for_another(true);
 }
 
 static void read_entry(struct stage *s, uint64_t epoch, const struct sequence *q, uint32_t at)
