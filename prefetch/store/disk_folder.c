@@ -8,7 +8,7 @@
 
 static bool is_segment(const char *name)
 {
-	size_t digits = strspn(name, "0123456789");
+	size_t digits = strspn(name, "0123456789abcdef");
 
 	return digits == 8 && strcmp(name + digits, ".seg") == 0;
 }

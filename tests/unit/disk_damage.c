@@ -225,6 +225,17 @@ Test(disk_damage, segments_that_changed_places_give_nothing_wrong)
 	cr_expect(there >= COUNT - 3 && there < COUNT, "%u", there);
 }
 
+/* Of an old store, whose segments have numbers with letters in them. */
+Test(disk_damage, segments_without_index_and_lock_are_a_store)
+{
+	killed_after(10, 3000);
+	cr_assert_eq(rename(in_store("00000001.seg"), in_store("000000c2.seg")), 0);
+	no_index();
+	cr_assert_eq(unlink(in_store("lock")), 0);
+	open_disk(options.size);
+	expect_all(10, 3000);
+}
+
 Test(disk_damage, verify_finds_and_forgets_what_is_bad)
 {
 	uint64_t bad = 0;
