@@ -13,6 +13,7 @@
 #define START_DEADLINE (60 * CLOCK_S)  /* until the first answer */
 #define LEAVE_DEADLINE (4 * CLOCK_S)   /* for a server that was asked to leave */
 #define KILL_DEADLINE (CLOCK_S / 2)    /* for one that was killed, before its mount is ended */
+#define GONE_DEADLINE (10 * CLOCK_S)   /* and after that */
 #define LOOK_AGAIN (20 * CLOCK_MS)
 #define LOOK_AFTER (500 * CLOCK_MS)    /* at a server that runs */
 #define PARTS_LOOKS 10                 /* at what is left of one */
@@ -286,7 +287,8 @@ static int leave(struct supervisor *s)
 	 * killed; the end of the connection frees it. */
 	if (!wait_for_server(s, KILL_DEADLINE)) {
 		end_connection(s);
-		(void)wait_for_server(s, KILL_DEADLINE);
+		/* On a busy machine it takes a while to go, and has its store until then. */
+		(void)wait_for_server(s, GONE_DEADLINE);
 	}
 	return 0;
 }

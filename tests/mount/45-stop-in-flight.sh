@@ -58,8 +58,8 @@ remember "$mnt"
 for round in $(seq "${ROUNDS:-6}"); do
 	# In every other round fetches are under way for long.
 	[ $((round % 2)) = 1 ] && slow= || slow=,source_layers=slow:latency=30ms
-	"$DLFS" mount -f "$src" "$mnt" -o "$options$slow" 2> "$work/log" & server=$!
-	wait_for 60 answers || fail "round $round: no mount: $(cat "$work/log")"
+	"$DLFS" mount -f "$src" "$mnt" -o "$options$slow" 2> "$work/log.$round" & server=$!
+	wait_for 60 answers || fail "round $round: no mount: $(cat "$work"/log.*)"
 	users=()
 	for how in read read ask order warm change scribble; do
 		python3 "$work/use.py" "$src" "$mnt" $how 2> /dev/null & users+=($!)
@@ -68,8 +68,8 @@ for round in $(seq "${ROUNDS:-6}"); do
 	# The parent, or the server alone, whose end the parent sees.
 	[ $((round % 3)) != 0 ] && asked=$server || asked=$(stat_of pid)
 	kill -TERM "$asked"
-	wait $server || fail "round $round: it ended with $?: $(cat "$work/log")"
-	! grep -q 'Sanitizer\|ended with' "$work/log" || fail "round $round: $(cat "$work/log")"
+	wait $server || fail "round $round: it ended with $?: $(cat "$work"/log.*)"
+	! grep -q 'Sanitizer\|ended with' "$work/log.$round" || fail "round $round: $(cat "$work"/log.*)"
 	kill "${users[@]}" 2> /dev/null || true
 	wait "${users[@]}" 2> /dev/null || true
 done
