@@ -11,7 +11,10 @@ mount_dlfs "$src" "$mnt" order=none
 setfattr -n user.dlfs.order -v torch-distributed:seed=1,world=2 "$mnt"
 follows() { [ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = torch-distributed:seed=1,world=2 ]; }
 wait_for 30 follows || fail "the order was not taken"
-opens=$(cat "$mnt"/a/* > /dev/null; sleep 1; jq .opens "$mnt/.dlfs/stats.json")
+cat "$mnt"/a/* > /dev/null
+all_seen() { [ "$(stat_of opens)" -ge 4 ]; }
+wait_for 60 all_seen || fail "opens: $(stat_of opens)"
+opens=$(stat_of opens)
 pid=$(jq .pid "$mnt/.dlfs/stats.json")
 kill -9 "$pid"
 [ "$(cat "$mnt/a/3.jpg")" = 3 ] || fail "the new server gives other bytes"

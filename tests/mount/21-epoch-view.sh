@@ -95,8 +95,7 @@ if [ "$major" -gt 6 ] || { [ "$major" = 6 ] && [ "$minor" -ge 9 ]; }; then
 	cd "$epochs/9"
 	pid=$(jq .pid "$mnt/.dlfs/stats.json")
 	kill -9 "$pid"
-	other() { [ "$(jq .pid "$mnt/.dlfs/stats.json")" != "$pid" ]; }
-	wait_for 60 other || fail "nobody took over from $pid"
+	wait_for 60 other_server "$pid" || fail "nobody took over from $pid"
 	targets . > "$work/after"
 	cmp "$work/9" "$work/after" || fail "another epoch after another server came"
 	cd /

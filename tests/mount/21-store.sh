@@ -120,8 +120,7 @@ if [ "$major" -gt 6 ] || { [ "$major" = 6 ] && [ "$minor" -ge 9 ]; }; then
 	for _ in 1 2 3; do
 		pid=$(stat_of pid)
 		kill -9 "$pid"
-		other() { [ "$(stat_of pid)" != "$pid" ]; }
-		wait_for 60 other || fail "nobody took over from $pid"
+		wait_for 60 other_server "$pid" || fail "nobody took over from $pid"
 		sleep 0.3      # not too many deaths in a short time: that would be given up
 	done
 	wait $reader || fail "the reader saw: $(cat "$work/bad")"

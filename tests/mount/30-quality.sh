@@ -98,8 +98,7 @@ grep -q '^dlfs_recoded_bytes ' "$mnt/.dlfs/metrics" || fail "no metric"
 # Another server, which has none of the bytes.
 pid=$(stat_of pid)
 kill -9 "$pid"
-other() { [ "$(jq .pid "$mnt/.dlfs/stats.json" 2> /dev/null)" != "$pid" ]; }
-wait_for 60 other || fail "nobody took over"
+wait_for 60 other_server "$pid" || fail "nobody took over"
 check killed "$work/again"; same "$work/again" "after kill -9"
 umount_dlfs "$mnt"
 

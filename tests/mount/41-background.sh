@@ -32,9 +32,15 @@ if command -v script > /dev/null; then
 		fail "under script: $(cat out)"
 	[ "$(cat mnt/file)" = 1 ] || fail "a hang-up ended the mount"
 	# Lines are cut by the terminal while they are shown, and not after that.
-	script -qec "$(printf 'timeout -s INT 5 %q stats --watch mnt' "$DLFS")" watched < /dev/null > out || true
-	grep -q "^$(printf '\033')\[?7lmount" watched && grep -q "$(printf '\033')\[?7h" watched ||
-		fail "stats --watch: $(cat -v watched)"
+	script -qefc "$(printf 'exec %q stats --watch mnt' "$DLFS")" watched < /dev/null > out & shows=$!
+	# However long that takes.
+	until grep -q "$(printf '\033')\[?7h" watched 2> /dev/null; do
+		kill -0 $shows || fail "stats --watch ended: $(cat -v watched)"
+		sleep 0.05
+	done
+	grep -q "^$(printf '\033')\[?7lmount" watched || fail "stats --watch: $(cat -v watched)"
+	kill $(pgrep -P $shows)
+	wait $shows || true
 	umount_dlfs mnt
 fi
 

@@ -48,7 +48,7 @@ mount_dlfs "$src" "$mnt"
 for how in "umount" "umount -l" "fusermount3 -u"; do
 	for _ in 1 2 3; do
 		old=$(own_processes dlfs)
-		wait_for 10 $how "$mnt" 2> /dev/null || fail "$how"
+		wait_for 60 $how "$mnt" 2> /dev/null || fail "$how"
 		"$DLFS" mount "$src" "$mnt" || fail "a mount right after $how ended with $?"
 		wait_for 30 ended $old || fail "processes are left after $how"
 		mountpoint -q "$mnt" || fail "the server of the last mount took away the next ($how)"

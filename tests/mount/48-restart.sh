@@ -38,8 +38,7 @@ reader=$!
 for i in 1 2 3 4 5 6; do
 	pid=$(jq .pid "$mnt/.dlfs/stats.json")
 	kill -9 "$pid"
-	other() { [ "$(jq .pid "$mnt/.dlfs/stats.json")" != "$pid" ]; }
-	wait_for 60 other || fail "nobody took over from $pid"
+	wait_for 60 other_server "$pid" || fail "nobody took over from $pid"
 	# Not too many deaths in a short time: that would be given up.
 	sleep 0.3
 done

@@ -105,7 +105,7 @@ mount_dlfs "$work/many" "$work/slow" png=fast,order=none,source_layers='slow:lat
 fetched() { jq .fetches "$work/slow/.dlfs/stats.json"; }
 "$DLFS" profile "$work/slow" > "$work/.out" 2>&1 & profile=$!
 begun() { [ "$(fetched)" -gt 0 ]; }
-wait_for 10 begun || fail "nothing was asked for"
+wait_for 60 begun || fail "nothing was asked for"
 kill -INT $profile
 ! wait $profile || fail "it went on: $(cat "$work/.out")"
 grep -q interrupted "$work/.out" || fail "not interrupted, but: $(cat "$work/.out")"

@@ -45,6 +45,9 @@ umount_dlfs() { "$DLFS" umount "$1"; }
 # stat_of KEY: what the mount at $mnt says of itself
 stat_of() { jq ".$1" "$mnt/.dlfs/stats.json"; }
 
+# other_server PID: the mount at $mnt has another server than that, which answers
+other_server() { local now; now=$(timeout 60 jq .pid "$mnt/.dlfs/stats.json" 2> /dev/null) && [ "$now" != "$1" ]; }
+
 # same_past_cache SOURCE MOUNTED: each file of a folder has the same bytes, read past the page cache
 same_past_cache() { python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/same_past_cache.py" "$1" "$2"; }
 
@@ -80,7 +83,7 @@ clean_up() {
 			timeout 20 "$DLFS" umount -l "$at" > /dev/null 2>&1 || umount -l "$at" 2> /dev/null || true
 	done
 	for ((i = ${#cleanups[@]} - 1; i >= 0; i--)); do eval "${cleanups[i]}" || true; done
-	if [ $code = 0 ] && ! wait_for 10 no_process_left; then
+	if [ $code = 0 ] && ! wait_for 60 no_process_left; then
 		echo "FAIL: processes are left:" $(own_processes dlfs) >&2
 		code=1
 	fi
