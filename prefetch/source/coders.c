@@ -115,7 +115,6 @@ static void run_large(struct coder *c, struct task *t)
 	rc->large_in_hand = true;
 	run_task(c, t);
 	rc->large_in_hand = false;
-	pthread_cond_signal(&rc->urgent);
 }
 
 /* What an idle thread has in hand and a reader waits for. */

@@ -83,6 +83,37 @@ Test(disk_space, new_versions_find_room)
 	cr_expect_geq(there, before * 9 / 10, "%ju of %ju", (uintmax_t)there, (uintmax_t)before);
 }
 
+static uint32_t victim_of(struct disk *of, uint32_t newest)
+{
+	struct segment s;
+
+	return space_victim(of, newest, &s) ? s.number : SEGMENT_NONE;
+}
+
+/* Moving records costs writes: the fewest are moved, and none where hardly any room comes of it. */
+Test(disk_space, the_segment_with_the_least_that_is_wanted_goes_first)
+{
+	static const uint64_t live[] = { 750, 500, 300, 600 };
+	struct disk alone = { 0 };
+
+	for (uint32_t n = 1; n <= DL_COUNT(live); n++) {
+		cr_assert_eq(space_add(&alone, n, 800), 0);
+		space_find(&alone, n)->live_bytes = live[n - 1];
+		space_find(&alone, n)->records = 1;
+	}
+	cr_expect_eq(victim_of(&alone, SEGMENT_NONE), 3);
+	cr_expect_eq(victim_of(&alone, 3), 2, "the newest is written to");
+	space_find(&alone, 1)->unwanted = 500;
+	cr_expect_eq(victim_of(&alone, SEGMENT_NONE), 1);
+	space_find(&alone, 1)->unwanted = 0;
+	for (uint32_t n = 1; n <= DL_COUNT(live); n++)
+		space_find(&alone, n)->live_bytes = 750;
+	cr_expect_eq(victim_of(&alone, SEGMENT_NONE), SEGMENT_NONE);
+	space_find(&alone, 4)->records = 0;
+	cr_expect_eq(victim_of(&alone, SEGMENT_NONE), 4, "nothing is moved");
+	free(alone.segments);
+}
+
 Test(disk_space, what_waits_for_the_index_is_not_taken_for_free_space)
 {
 	enum { SAMPLES = 300, LEN = 30000 };  /* twice the room; a batch is several segments */

@@ -75,6 +75,22 @@ Test(recode_kernel, all_give_the_same)
 	}
 }
 
+Test(recode_kernel, the_last_one_is_used)
+{
+	unsigned count = 0;
+
+	while (kernel_number(count))
+		count++;
+	cr_assert_eq(kernel_best(), kernel_number(count - 1));
+#ifdef __x86_64__
+	/* Who has the instructions for the last one has those for the one before. */
+	if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+		cr_assert_gt(count, 2, "only %u", count);
+	else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		cr_assert_eq(count, 2);
+#endif
+}
+
 Test(recode_kernel, squared_errors_are_added_up)
 {
 	static int16_t blocks[200 * 64], levels[200 * 64];
