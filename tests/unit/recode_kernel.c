@@ -151,6 +151,7 @@ Test(recode_kernel, pixels_come_back_from_their_blocks)
 Test(recode_kernel, a_level_of_1_has_to_be_worth_its_bits)
 {
 	static const float ones[64] = { [0 ... 63] = 1 };
+	static const int16_t dc[64] = { 6 };
 	static int16_t blocks[2 * 64], levels[2 * 64];
 	const uint16_t steps[64] = { [0 ... 63] = 10 };
 	struct quantiser q;
@@ -171,6 +172,8 @@ Test(recode_kernel, a_level_of_1_has_to_be_worth_its_bits)
 		cr_assert_eq(levels[1], 1, "two bits are few");
 		cr_assert_eq(levels[63], 0, "of eight it is worth less");
 		cr_assert_eq(levels[0], -1, "a DC is rounded");
+		kernel_number(i)->quantise(&q, dc, (float[]){ 200 }, 1, levels);
+		cr_assert_eq(levels[0], 1, "and never left out");
 	}
 }
 
