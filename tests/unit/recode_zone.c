@@ -1,5 +1,5 @@
-/* Where a level of 1 is left out, since its bits are worth more than its error: in planes, as they are
- * coded.  (What kernels make of it: recode_kernel.) */
+/* Where a level of 1 is left out, since its bits are worth more than its error: in planes, as they
+ * are coded.  (What kernels make of it: recode_kernel.) */
 #include <criterion/criterion.h>
 
 #include "prefetch/recode/colour.h"
