@@ -2,14 +2,11 @@
 
 #include <string.h>
 
-#include "prefetch/order/seeds.h"
-
 #define EARLY 6u                        /* opens, ... */
 #define EARLY_RUN 3u                    /* ... of these by the process that began */
 #define ENOUGH 32u
 #define ENOUGH_MIXED 64u                /* without knowing whose they are */
 #define FITS_CLEAR 8
-#define PADDED (SEEDS_WORLD_MAX - 1)    /* positions, if the dataset is not a multiple of ranks */
 #define KEPT_OPENS 16u                  /* of each process, beyond the turn: proves its order */
 
 /* Mostly: it goes on where it was expected, and begins a batch now and then. */
@@ -181,7 +178,6 @@ void evidence_parents(struct evidence *e, uint32_t (*parent)(uint32_t pid))
 
 static void count(struct evidence *e, struct evidence_reader *r, bool fits)
 {
-	e->seen++;
 	r->opens++;
 	r->fitting += fits;
 	r->row = fits ? r->row + 1 : 0;
@@ -198,7 +194,8 @@ static bool knows(const struct evidence *e, uint32_t pid)
 }
 
 /* Where ranks share an epoch that is no multiple of them, the files at its beginning come again at
- * its end: each is what some other rank's process opened first. */
+ * its end: each is what some other rank's process opened first.  Others may still be reading then,
+ * so that the epoch is not over with it. */
 static bool pads(const struct evidence *e, sample_id id, uint32_t pid)
 {
 	for (size_t i = 0; i < e->reader_count; i++)
@@ -210,7 +207,7 @@ static bool pads(const struct evidence *e, sample_id id, uint32_t pid)
 static bool is_over(const struct evidence *e, sample_id id, uint32_t pid, uint32_t epoch)
 {
 	if (e->seen >= epoch)
-		return e->seen >= epoch + PADDED || !reader_of(e, pid) || !pads(e, id, pid);
+		return !reader_of(e, pid) || !pads(e, id, pid);
 	return e->count == EVIDENCE_MAX && e->seen >= epoch / 2 && !knows(e, pid);
 }
 
@@ -229,6 +226,7 @@ void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, ui
 		e->fitting += fits;
 		e->opens[e->count++] = (struct evidence_open){ id, pid };
 	}
+	e->seen += !pads(e, id, pid);
 	count(e, new_reader(e, id, pid), fits);
 }
 

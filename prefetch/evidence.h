@@ -20,7 +20,7 @@ struct evidence {
 	size_t count;
 	size_t fitting;                /* of these */
 	size_t kept;                   /* the first of these are from before the last turn */
-	uint64_t seen;                 /* opens since it began, also those not kept */
+	uint64_t seen;                 /* opens since it began, also those not kept; no padding */
 	uint64_t turn;                 /* how often it began anew */
 	struct evidence_reader {       /* a process; the last one stands for all beyond */
 		uint32_t pid;

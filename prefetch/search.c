@@ -114,36 +114,6 @@ struct found search_plain(const struct search *s, size_t list, uint32_t seed, ui
 	return (struct found){ .list = s->lists[list], .seed = seed, .skip = skip };
 }
 
-void search_ranks(const struct evidence *e, struct found *f)
-{
-	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = permutation_of(f);
-	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
-	dl_cleanup(positions_fini) struct positions positions = { 0 };
-	uint32_t opens[SEEDS_WORLD_MAX] = { 0 }, sum = 0;
-
-	f->rank_count = 0;
-	if (f->world == 0 ||
-	    order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
-	    positions_init(&positions, q) < 0)
-		return;
-	for (size_t i = 0; i < e->count; i++) {
-		uint32_t index, p = POSITION_NONE;
-
-		if (list_index(f->list, e->opens[i].id, &index))
-			p = positions_first(&positions, index);
-		if (p == POSITION_NONE)
-			continue;
-		opens[p % f->world]++;
-		sum++;
-	}
-	for (uint32_t r = 0; r < f->world; r++)
-		if (opens[r] > 1 && opens[r] * f->world * 8 >= sum)
-			f->ranks[f->rank_count++] = r;
-	if (f->rank_count == f->world)
-		f->rank_count = 0;
-}
-
 /* In batches, or of several workers one each. */
 static bool goes_on(const struct found *f, uint32_t position, uint32_t before)
 {
@@ -170,6 +140,50 @@ static bool reads(const struct found *f, const struct positions *positions,
 		before = p;
 	}
 	return on > 0 && on * 2 >= opens - 1;
+}
+
+/* What those opened who read it, if that may be all of their epoch: others' is left out. */
+static uint64_t opened_of(const struct found *f, const struct positions *positions,
+			  const struct evidence *e)
+{
+	uint64_t opens = 0;
+
+	if (e->seen < list_count(f->list) / DL_MAX(f->world, 1u))
+		return 0;
+	for (size_t i = 0; i < e->reader_count; i++)
+		if (e->readers[i].pid != 0 && reads(f, positions, e, e->readers[i].pid))
+			opens += e->readers[i].opens;
+	return opens;
+}
+
+void search_ranks(const struct evidence *e, struct found *f)
+{
+	const struct order_spec none = { .kind = ORDER_AUTO };
+	struct epoch rule = permutation_of(f);
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+	uint32_t opens[SEEDS_WORLD_MAX] = { 0 }, sum = 0;
+
+	f->rank_count = 0;
+	if (order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
+	    positions_init(&positions, q) < 0)
+		return;
+	f->opened = opened_of(f, &positions, e);
+	for (size_t i = 0; f->world > 0 && i < e->count; i++) {
+		uint32_t index, p = POSITION_NONE;
+
+		if (list_index(f->list, e->opens[i].id, &index))
+			p = positions_first(&positions, index);
+		if (p == POSITION_NONE)
+			continue;
+		opens[p % f->world]++;
+		sum++;
+	}
+	for (uint32_t r = 0; r < f->world; r++)
+		if (opens[r] > 1 && opens[r] * f->world * 8 >= sum)
+			f->ranks[f->rank_count++] = r;
+	if (f->rank_count == f->world)
+		f->rank_count = 0;
 }
 
 void search_acquit(const struct found *f, struct evidence *e)

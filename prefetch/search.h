@@ -61,7 +61,7 @@ void search_run(struct search *s);
 /* Judge what could not be decided by what is known by now.  false: there is no such thing. */
 bool search_again(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
-/* Which ranks of its world have their share of the opens. */
+/* Which ranks of its world have their share of the opens, and how many all its readers have. */
 void search_ranks(const struct evidence *e, struct found *f);
 /* Acquit the processes that read what was found; the others may be another job's, and are evidence
  * of a new turn. */

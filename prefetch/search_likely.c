@@ -75,35 +75,6 @@ static void try_constant(struct search *s, size_t list, uint32_t seed, uint32_t 
 		search_consider(s, search_plain(s, list, seed, skip), 1, 1);
 }
 
-static void try_constants(struct search *s)
-{
-	for (size_t l = 0; l < s->list_count; l++) {
-		if (s->parts[l].first_count == 0)
-			continue;
-		for (size_t i = 0; i < ORDER_CONSTANTS; i++)
-			for (uint32_t skip = 0; skip <= 2; skip += 2)
-				try_constant(s, l, order_constants[i], skip);
-		try_std_shuffles(s, l);
-	}
-}
-
-/* A generator that was passed along is known by where it began. */
-static void try_lessons(struct search *s, size_t list)
-{
-	const struct lesson *last = &s->lessons.at[DL_MAX(s->lessons.count, (size_t)1) - 1];
-
-	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
-		const struct lesson *e = &s->lessons.at[i];
-		uint32_t world = DL_MAX(e->world, 1u);
-
-		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
-			continue;      /* what is read now, or was just read */
-		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
-			search_consider(s, search_plain(s, list, e->seed, (uint32_t)e->skip),
-					world, world);
-	}
-}
-
 static bool begins_a_run(const struct search_part *part, uint32_t index)
 {
 	for (size_t i = 0; i < part->run_count; i++)
@@ -131,6 +102,39 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 
 		if (distance > 0 && distance <= SEEDS_WORLD_MAX)
 			search_consider(s, search_plain(s, list, seed, 0), distance, distance);
+	}
+}
+
+/* Ranks may share one (detectron2).  That comes first: where they are few, what one of them opens
+ * looks like an order of which each open skips some. */
+static void try_constants(struct search *s)
+{
+	for (size_t l = 0; l < s->list_count; l++) {
+		if (s->parts[l].first_count == 0)
+			continue;
+		for (size_t i = 0; s->parts[l].run_count > 0 && i < ORDER_CONSTANTS; i++)
+			try_runs(s, order_constants[i], l);
+		for (size_t i = 0; i < ORDER_CONSTANTS; i++)
+			for (uint32_t skip = 0; skip <= 2; skip += 2)
+				try_constant(s, l, order_constants[i], skip);
+		try_std_shuffles(s, l);
+	}
+}
+
+/* A generator that was passed along is known by where it began. */
+static void try_lessons(struct search *s, size_t list)
+{
+	const struct lesson *last = &s->lessons.at[DL_MAX(s->lessons.count, (size_t)1) - 1];
+
+	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
+		const struct lesson *e = &s->lessons.at[i];
+		uint32_t world = DL_MAX(e->world, 1u);
+
+		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
+			continue;      /* what is read now, or was just read */
+		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
+			search_consider(s, search_plain(s, list, e->seed, (uint32_t)e->skip),
+					world, world);
 	}
 }
 

@@ -265,6 +265,11 @@ void follow_jump(struct follow *f, uint32_t position)
 		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));
 }
 
+void follow_end(struct follow *f)
+{
+	f->course.front = f->course.reach = f->course.sequence->length;
+}
+
 bool follow_refuted(const struct follow *f)
 {
 	return f->judged == FOLLOW_WINDOW && __builtin_popcountll(f->agreed) < FOLLOW_WINDOW / 4;

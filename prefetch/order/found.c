@@ -75,6 +75,12 @@ static bool is_main_again(const struct tracker *t, const struct epoch *rule, uin
 	return main && same_rule(main, rule) && from >= FOLLOW_WINDOW;
 }
 
+/* Found too late for itself: but the next epoch is known by it. */
+static bool is_over(const struct follow *f, const struct found *found)
+{
+	return found->opened + found->world >= f->course.sequence->length;
+}
+
 static int follow_found(struct tracker *t, const struct found *f, struct follow **ret)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
@@ -88,11 +94,14 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 		r = positions_init(&positions, q);
 	if (r < 0)
 		return r;
-	s = score_recent(t, f->list, q, &positions, &since);
+	s = score_recent(t, f->list, q, &positions, t->turn_at, &since);
 	if (s.bits < SCORE_BELIEVED ||
 	    (f->world == 0 && is_main_again(t, &rule, score_start(&s))))
 		return -EAGAIN;
-	return follow_from(t, f->list, &rule, since, score_start(&s), ret);
+	r = follow_from(t, f->list, &rule, since, score_start(&s), ret);
+	if (r == 0 && is_over(*ret, f))
+		follow_end(*ret);
+	return r;
 }
 
 /* The epoch's number goes on counting from the order that was found before, unless that is the

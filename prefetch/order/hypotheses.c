@@ -142,7 +142,7 @@ void hypotheses_again(struct tracker *t, struct list *list, struct sequence *epo
 	list_unref(t->listed_over);
 	t->listed_over = list;
 	t->recalled = false;
-	t->turn_at = t->opens;         /* what was opened is not the beginning of what comes */
+	t->listed_at = t->opens;
 	drop_listed(t);
 	add(t, t->firsts, &t->first_count, HYPOTHESES, t->listed_over,
 	    &(struct epoch){ .rule = EPOCH_LISTED });
@@ -246,8 +246,9 @@ struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count)
 static uint64_t first_seen(const struct tracker *t, uint64_t since)
 {
 	uint64_t kept = t->opens > RECENT ? t->opens - RECENT : 0;
+	uint64_t first = DL_MAX(kept, since > BEFORE ? since - BEFORE : 0);
 
-	return DL_MAX(kept, since > BEFORE ? since - BEFORE : 0);
+	return DL_MAX(first, t->turn_at);
 }
 
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
@@ -277,11 +278,11 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 }
 
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
-			  const struct positions *positions, uint64_t *ret_since)
+			  const struct positions *positions, uint64_t from, uint64_t *ret_since)
 {
-	uint64_t from = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, t->turn_at);
 	struct score s = { 0 };
 
+	from = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, from);
 	for (*ret_since = from; from < t->opens; from++) {
 		uint32_t index;
 
@@ -306,7 +307,8 @@ bool search_deep(struct tracker *t)
 
 	if (epoch_sequence(t, h->list, &h->rule, true, &q) < 0 || positions_init(&positions, q) < 0)
 		return false;
-	s = score_recent(t, h->list, q, &positions, &since);
+	/* What was listed must not be found again in what it was made of. */
+	s = score_recent(t, h->list, q, &positions, DL_MAX(t->turn_at, t->listed_at), &since);
 	if (s.bits < SCORE_BELIEVED || s.lanes == 0)
 		return false;
 	if (follow_from(t, h->list, &h->rule, since, score_start(&s), &t->jobs[0]) < 0)

@@ -44,7 +44,7 @@ static void forget(struct tracker *t)
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
-	t->opens = t->told_at = t->turn_at = t->deep_at = t->attended = 0;
+	t->opens = t->told_at = t->turn_at = t->listed_at = t->deep_at = t->attended = 0;
 	t->unlike = 0;
 	t->deep_next = 0;
 }

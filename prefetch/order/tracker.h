@@ -77,6 +77,7 @@ struct found {
 	uint32_t seed, skip;           /* randperm of this generator after so many words, ... */
 	enum std_shuffle shuffle;      /* ... or this, see struct epoch; ... */
 	uint32_t buffer;               /* ... or, if this is not 0, EPOCH_NUMPY */
+	uint64_t opened;               /* by its readers by now; 0: not known, or not nearly all */
 	uint32_t world;
 	uint32_t ranks[TRACKER_RANKS], rank_count;     /* ascending; 0: all of them */
 };

@@ -75,6 +75,7 @@ struct tracker {
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
 	uint64_t told_at;                      /* opens before the order, or its epoch, was told */
 	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
+	uint64_t listed_at;                    /* opens, when the last of what is listed was read */
 	uint32_t left[TRACKER_READERS];        /* who read before it; 0: none */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
 	size_t deep_next; /* the next hypothesis to search so; == count: rest */
@@ -136,10 +137,11 @@ void write_down(struct tracker *t, const struct seen *s);
  * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
-/* How the opens of this turn, if they are remembered, agree with a whole sequence; since: from
+/* How the opens from `from` on, if they are remembered, agree with a whole sequence; since: from
  * which open on. */
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
-			  const struct positions *positions, uint64_t *ret_since);
+			  const struct positions *positions, uint64_t from,
+			  uint64_t *ret_since);
 /* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,
  * and jobs[0] follows it. */
 bool search_deep(struct tracker *t);
