@@ -147,7 +147,8 @@ for i in 1 2; do
 	jq .store_hits "$mnt/.dlfs/stats.json" > "$work/hits.$i"
 	umount_dlfs "$mnt"
 done
-cmp "$work/hits.1" "$work/hits.2" || fail "hits: $(cat "$work"/hits.*)"
+# None is traded.  One that came faster than it could be written has its place later.
+[ "$(cat "$work/hits.2")" -ge "$(cat "$work/hits.1")" ] || fail "fewer hits: $(cat "$work"/hits.*)"
 
 # A bound on files is kept as well, is shown, and shrinks a store that has more.
 few=source_layers=$far,store.path=$work/few,store.size=64MiB,store.keep_free=0,store.files
