@@ -300,7 +300,7 @@ int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w
 	if (got != STORE_READY)
 		note_late(e, b);
 	if (is_big(e, b.id))           /* what is read ahead comes after what is waited for */
-		late_read_ahead(e, b, pid);
+		late_read_ahead(e, b, pid, got);
 	return got == STORE_READY;
 }
 

@@ -10,11 +10,12 @@
 #include "prefetch/finder.h"
 #include "prefetch/flags.h"
 #include "prefetch/judge.h"
+#include "prefetch/plan/ahead.h"
 #include "prefetch/plan/share.h"
 
 #define FACTS_MAX (1u << 20)
 #define FACTS_SURE (FACTS_MAX / 8)     /* room for those that must not be lost */
-#define LOOSE_NS CLOCK_S                       /* a late block is held so long for its reader */
+#define LOOSE_NS CLOCK_S               /* a late block is held so long; see settle_loose() */
 
 enum fact_kind {
 	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_ASKED, FACT_LOST, FACT_READ_END,
@@ -102,7 +103,7 @@ struct engine {
 	struct dl_lock late_lock;      /* guards the next three */
 	uint64_t reserve_used;
 	struct late_job *late_first, **late_last;      /* wait for a part of the reserve */
-	struct reading { sample_id id; uint32_t pid, next, run; } readings[64];
+	struct ahead ahead;            /* the readers of big files */
 
 	struct dl_lock asking;         /* guards the next two */
 	struct ask *asks;
@@ -168,6 +169,8 @@ void late_start(struct engine *e, struct entry *entry);
 void late_release(struct engine *e, uint64_t len);
 bool late_spare(struct engine *e, uint64_t len);       /* takes it, if nobody will miss it */
 bool late_short(struct engine *e);     /* somebody waits for a part of the reserve */
-bool late_in_run(struct engine *e, struct block b);     /* a reader is on his way through it */
+bool late_tight(struct engine *e);     /* ... or soon will */
+bool late_wanted(struct engine *e, struct block b, bool in_run);       /* as ahead_wanted() */
 void late_give_up(struct engine *e);
-void late_read_ahead(struct engine *e, struct block b, uint32_t pid);
+/* got: what the reader had of the store. */
+void late_read_ahead(struct engine *e, struct block b, uint32_t pid, int got);

@@ -55,6 +55,12 @@ bool late_short(struct engine *e)
 	return e->late_first;
 }
 
+bool late_tight(struct engine *e)
+{
+	DL_HOLD(&e->late_lock);
+	return e->late_first || e->reserve_used > e->reserve / 4 * 3;
+}
+
 static struct late_job *next_job(struct engine *e)
 {
 	struct late_job *j;
@@ -109,36 +115,12 @@ void late_give_up(struct engine *e)
 	}
 }
 
-/* How many blocks to read ahead: doubling with each block that followed the one before. */
-static uint32_t run_of(struct engine *e, struct block b, uint32_t pid)
+bool late_wanted(struct engine *e, struct block b, bool in_run)
 {
-	struct reading *r = &e->readings[(b.id * 31 + pid) % DL_COUNT(e->readings)];
-	uint32_t most = (uint32_t)(e->reserve / 2 / e->block_size);
+	uint64_t now = clock_now();
 
 	DL_HOLD(&e->late_lock);
-	if (r->id != b.id || r->pid != pid || b.number < r->next - DL_MIN(r->next, 2u) ||
-	    b.number > r->next) {
-		*r = (struct reading){ .id = b.id, .pid = pid, .next = b.number + 1 };
-		return 0;
-	}
-	if (b.number == r->next) {
-		r->next = b.number + 1;
-		r->run = DL_MIN(r->run * 2 + 1, most);
-	}
-	return r->run;
-}
-
-bool late_in_run(struct engine *e, struct block b)
-{
-	DL_HOLD(&e->late_lock);
-	for (size_t i = 0; i < DL_COUNT(e->readings); i++) {
-		const struct reading *r = &e->readings[i];
-
-		if (r->id == b.id && r->run > 0 && b.number + 2 >= r->next &&
-		    b.number <= r->next + r->run)
-			return true;
-	}
-	return false;
+	return ahead_wanted(&e->ahead, b.id, b.number, in_run, now);
 }
 
 /* The room comes first: a block that nobody waits for is never queued for it. */
@@ -177,17 +159,34 @@ static bool read_one_ahead(struct engine *e, struct block b)
 	return true;
 }
 
-void late_read_ahead(struct engine *e, struct block b, uint32_t pid)
+/* Half of the reserve at most; and more than keeps the source busy is of no use. */
+static uint32_t window_most(const struct engine *e)
 {
-	uint32_t run = run_of(e, b, pid);
-	uint64_t size;
+	return (uint32_t)DL_MIN(e->reserve / 2 / e->block_size,
+				2 * (uint64_t)source_depth(e->options.source));
+}
+
+void late_read_ahead(struct engine *e, struct block b, uint32_t pid, int got)
+{
+	enum ahead_got found = got == STORE_READY ? AHEAD_READY :
+			       got == STORE_MINE ? AHEAD_ABSENT : AHEAD_COMING;
+	uint32_t most = window_most(e);
+	struct ahead_range range;
+	uint64_t size, now = clock_now();
 
 	if (!manifest_sample(e->options.manifest, b.id, &size))
 		return;
-	for (uint32_t i = 1; i <= run; i++) {
-		struct block ahead = { b.id, b.number + i };
-
-		if (ahead.number * e->block_size >= size || !read_one_ahead(e, ahead))
+	{
+		DL_HOLD(&e->late_lock);
+		range = ahead_read(&e->ahead, b.id, pid, b.number, found, most, now);
+	}
+	for (struct block at = { b.id, range.first }; at.number < range.end; at.number++) {
+		if (at.number * e->block_size >= size)
 			return;
+		if (!read_one_ahead(e, at)) {
+			DL_HOLD(&e->late_lock);
+			ahead_no_room(&e->ahead, b.id, pid, at.number);
+			return;
+		}
 	}
 }

@@ -133,7 +133,7 @@ static bool may_go(struct engine *e, const struct loose *l)
 	if (l->block.number == 0 && plan_fetching(e->plan, l->block.id))
 		return false;
 	return l->read || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
-			   !late_in_run(e, l->block));
+			   !late_wanted(e, l->block, true));
 }
 
 /* While others wait for room, the oldest goes. */
@@ -165,12 +165,21 @@ static void read_end(struct engine *e, const struct fact *f)
 		make_room(e);
 }
 
+/* Of a big file, what its reader will come to is not let go before: he may take his time, and it
+ * would only be fetched again.  Unless others need the room. */
+static bool stays(struct engine *e, const struct loose *l)
+{
+	return is_big(e, l->block.id) && !late_tight(e) && late_wanted(e, l->block, false);
+}
+
 static uint64_t settle_loose(struct engine *e, uint64_t now)
 {
 	struct loose *l = (void *)e->loose.at;
 	uint64_t soonest = UINT64_MAX;
 
 	for (size_t i = e->loose.len / sizeof(*l); i-- > 0;) {
+		if (l[i].until <= now && stays(e, &l[i]))
+			l[i].until = now + LOOSE_NS;
 		if (l[i].until <= now)
 			drop_loose(e, &l[i]);
 		else

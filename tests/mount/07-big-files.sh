@@ -1,5 +1,6 @@
 #!/bin/bash
-# Beyond 2 and 4 GiB: right bytes, and one byte read does not fetch the file.
+# Beyond 2 and 4 GiB: right bytes, one byte read does not fetch the file, and a slow reader
+# does not have it fetched many times.
 . "$(dirname "$0")/common.sh"
 
 src=$work/src mnt=$work/mnt
@@ -25,3 +26,40 @@ for _ in range(400):
     assert os.pread(a, n, at) == os.pread(b, n, at), (n, at)
 P
 [ "$(jq .memory_bytes "$mnt/.dlfs/stats.json")" -le $((32 << 20)) ] || fail "memory above its bound"
+umount_dlfs "$mnt"
+
+# Who takes less than the source gives: no more is fetched than that and a window, which is 64 MiB at most here.
+mount_dlfs "$src" "$mnt" order=none,memory=1GiB
+python3 - "$mnt/s.bin" <<'P'
+import os, sys, time
+file = os.open(sys.argv[1], os.O_RDONLY)
+for _ in range(40):
+    assert len(os.read(file, 1 << 20)) == 1 << 20
+    time.sleep(0.1)
+P
+fetched=$(stat_of bytes_fetched)
+[ "$fetched" -le $((120 << 20)) ] || fail "$fetched bytes were fetched for 40 MiB"
+umount_dlfs "$mnt"
+
+# What was read ahead is there still when its reader comes to it after a pause, of more than a second.
+mount_dlfs "$src" "$mnt" order=none,memory=1GiB,source_layers=slow:latency=200ms
+python3 - "$mnt" <<'P'
+import json, os, sys, time
+def fetched():
+    return json.load(open(sys.argv[1] + "/.dlfs/stats.json"))["bytes_fetched"] >> 20
+def fetched_at_last():
+    at = -1
+    while at != (at := fetched()):
+        time.sleep(1.5)
+    return at
+file = os.open(sys.argv[1] + "/s.bin", os.O_RDONLY)
+def read(blocks):
+    for _ in range(blocks):
+        assert len(os.read(file, 1 << 20)) == 1 << 20
+read(16)
+before = fetched_at_last()
+assert before >= 16 + 7, f"only {before} MiB: nothing was read ahead"
+read(4)
+more = fetched_at_last() - before
+assert more <= 4 + 2, f"{more} MiB were fetched for the next 4"
+P

@@ -1,0 +1,79 @@
+#include "prefetch/plan/ahead.h"
+
+#define BEHIND 2u                      /* requests of one reader overtake each other */
+
+static struct ahead_stream *find(struct ahead *a, sample_id id, uint32_t pid)
+{
+	for (struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
+		if (s->seen && s->id == id && s->pid == pid)
+			return s;
+	return NULL;
+}
+
+static struct ahead_stream *find_or_take(struct ahead *a, sample_id id, uint32_t pid)
+{
+	struct ahead_stream *s = find(a, id, pid);
+
+	if (s)
+		return s;
+	s = a->streams;
+	for (unsigned i = 1; i < AHEAD_STREAMS; i++)
+		if (a->streams[i].seen < s->seen)
+			s = &a->streams[i];
+	*s = (struct ahead_stream){ .id = id, .pid = pid, .next = UINT32_MAX };
+	return s;
+}
+
+static bool is_near(const struct ahead_stream *s, uint32_t number)
+{
+	return number <= s->next && s->next - number <= BEHIND;
+}
+
+/* The block after the last one. */
+static void step(struct ahead_stream *s, enum ahead_got got, uint32_t most)
+{
+	bool let_go = got == AHEAD_ABSENT && s->next < s->asked;
+
+	s->next++;
+	if (let_go)
+		s->asked = s->next;
+	else if (got != AHEAD_READY)
+		s->run = DL_MIN(s->run * 2 + 1, most);
+	s->asked = DL_MAX(s->asked, s->next);
+}
+
+struct ahead_range ahead_read(struct ahead *a, sample_id id, uint32_t pid, uint32_t number,
+			      enum ahead_got got, uint32_t most, uint64_t now)
+{
+	struct ahead_stream *s = find_or_take(a, id, pid);
+	uint32_t first, end;
+
+	s->seen = DL_MAX(now, UINT64_C(1));
+	if (!is_near(s, number)) {
+		s->next = s->asked = number + 1;
+		s->run = 0;
+	} else if (number == s->next) {
+		step(s, got, most);
+	}
+	first = s->asked;
+	end = s->next + s->run;
+	s->asked = DL_MAX(first, end);
+	return (struct ahead_range){ first, s->asked };
+}
+
+void ahead_no_room(struct ahead *a, sample_id id, uint32_t pid, uint32_t number)
+{
+	struct ahead_stream *s = find(a, id, pid);
+
+	if (s && number < s->asked)
+		s->asked = DL_MAX(number, s->next);
+}
+
+bool ahead_wanted(const struct ahead *a, sample_id id, uint32_t number, bool in_run, uint64_t now)
+{
+	for (const struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
+		if (s->seen && s->id == id && s->run >= in_run && now < s->seen + AHEAD_PAUSE &&
+		    number + BEHIND >= s->next && number < s->asked)
+			return true;
+	return false;
+}

@@ -1,0 +1,143 @@
+/* The windows of readers of big files: how far ahead, what is asked for, how long it is held. */
+#include <criterion/criterion.h>
+
+#include "base/clock.h"
+#include "prefetch/plan/ahead.h"
+
+#define MOST 100u
+#define FILE_ID 7u
+
+static struct ahead a;
+static uint64_t now = CLOCK_S;
+static unsigned asked[4096];           /* how often each block was */
+
+static struct ahead_range read_as(uint32_t pid, uint32_t number, enum ahead_got got)
+{
+	struct ahead_range r = ahead_read(&a, FILE_ID, pid, number, got, MOST, now);
+
+	cr_assert_leq(r.first, r.end);
+	for (uint32_t i = r.first; i < r.end; i++) {
+		cr_assert_gt(i, number);
+		asked[i]++;
+	}
+	return r;
+}
+
+static uint32_t window(uint32_t pid, uint32_t number, enum ahead_got got)
+{
+	return read_as(pid, number, got).end - number - 1;
+}
+
+/* What a reader finds who reads whole blocks and whom the source serves in no time: what was asked
+ * for before is there. */
+static enum ahead_got got_of(uint32_t number)
+{
+	return asked[number] > 0 ? AHEAD_READY : AHEAD_ABSENT;
+}
+
+Test(ahead, one_read_is_no_run)
+{
+	cr_assert_eq(window(1, 0, AHEAD_ABSENT), 0u);
+	cr_assert_eq(window(1, 50, AHEAD_ABSENT), 0u);
+	cr_assert_eq(window(1, 40, AHEAD_ABSENT), 0u);
+}
+
+Test(ahead, doubles_while_its_reader_waits)
+{
+	static const uint32_t windows[] = { 0, 1, 3, 7, 15, 31, 63, MOST, MOST };
+
+	for (uint32_t i = 0; i < DL_COUNT(windows); i++)
+		cr_assert_eq(window(1, i, AHEAD_COMING), windows[i], "block %u", i);
+	for (uint32_t i = 0; i < DL_COUNT(windows) + MOST; i++)
+		cr_assert_eq(asked[i], i > 1, "block %u was asked for %u times", i, asked[i]);
+}
+
+Test(ahead, is_short_for_who_is_slower_than_the_source)
+{
+	for (uint32_t i = 0; i < 1000; i++)
+		cr_assert_leq(window(1, i, got_of(i)), 1u, "block %u", i);
+	for (uint32_t i = 0; i < 1000; i++)
+		cr_assert_leq(asked[i], 1u);
+}
+
+Test(ahead, parts_of_a_block_are_one_block)
+{
+	for (uint32_t i = 0; i < 100; i++)
+		for (unsigned part = 0; part < 8; part++)
+			cr_assert_leq(window(1, i, i < 2 && part == 0 ? AHEAD_ABSENT :
+					     AHEAD_READY), 1u);
+	for (uint32_t i = 0; i < 100; i++)
+		cr_assert_leq(asked[i], 1u);
+}
+
+Test(ahead, requests_that_overtake_each_other_end_no_run)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		read_as(1, i, AHEAD_COMING);
+	cr_assert_eq(read_as(1, 2, AHEAD_COMING).end, 11u);
+	cr_assert_eq(window(1, 4, AHEAD_COMING), 15u);
+}
+
+Test(ahead, what_was_let_go_is_asked_for_again)
+{
+	struct ahead_range r;
+
+	for (uint32_t i = 0; i < 4; i++)
+		r = read_as(1, i, AHEAD_COMING);
+	cr_assert_eq(r.end, 11u);
+	r = read_as(1, 4, AHEAD_ABSENT);
+	cr_assert_eq(r.first, 5u);
+	cr_assert_eq(r.end, 12u, "it is no reason for a longer window");
+	r = read_as(1, 5, AHEAD_READY);
+	cr_assert_eq(r.first, 12u);
+}
+
+Test(ahead, what_had_no_room_is_asked_for_again)
+{
+	struct ahead_range r;
+
+	for (uint32_t i = 0; i < 4; i++)
+		r = read_as(1, i, AHEAD_COMING);
+	ahead_no_room(&a, FILE_ID, 1, 6);
+	r = read_as(1, 3, AHEAD_READY);
+	cr_assert_eq(r.first, 6u);
+	cr_assert_eq(r.end, 11u);
+	ahead_no_room(&a, FILE_ID, 2, 6);      /* of somebody who reads nothing */
+	cr_assert_eq(read_as(1, 3, AHEAD_READY).first, 11u);
+}
+
+/* At one block in three seconds no block of the window may go before he is there. */
+Test(ahead, is_held_as_long_as_its_reader_goes_on)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		read_as(1, i, AHEAD_COMING);
+	for (uint32_t i = 4; i < 40; i++) {
+		for (unsigned step = 0; step < 30; step++, now += CLOCK_S / 10)
+			for (uint32_t ahead = i; ahead < i + 7; ahead++)
+				cr_assert(ahead_wanted(&a, FILE_ID, ahead, true, now));
+		cr_assert_eq(window(1, i, AHEAD_READY), 7u);
+		cr_assert(!ahead_wanted(&a, FILE_ID, i + 8, false, now), "nobody asked for it");
+		cr_assert(!ahead_wanted(&a, FILE_ID, i - 2, false, now), "he had it");
+		cr_assert(!ahead_wanted(&a, FILE_ID + 1, i, false, now));
+	}
+	now += AHEAD_PAUSE;
+	cr_assert(!ahead_wanted(&a, FILE_ID, 40, false, now), "he is gone");
+}
+
+Test(ahead, a_block_that_is_being_read_is_wanted_but_no_run)
+{
+	read_as(1, 20, AHEAD_ABSENT);
+	cr_assert(ahead_wanted(&a, FILE_ID, 20, false, now));
+	cr_assert(!ahead_wanted(&a, FILE_ID, 20, true, now));
+	cr_assert(!ahead_wanted(&a, FILE_ID, 21, false, now));
+}
+
+Test(ahead, each_reader_has_his_own_and_the_one_longest_gone_makes_room)
+{
+	for (uint32_t pid = 0; pid <= AHEAD_STREAMS; pid++)
+		for (uint32_t i = 0; i < 2; i++, now++)
+			read_as(pid, pid * 10 + i, AHEAD_COMING);
+	cr_assert(!ahead_wanted(&a, FILE_ID, 2, true, now), "the first one's");
+	for (uint32_t pid = 1; pid <= AHEAD_STREAMS; pid++)
+		cr_assert(ahead_wanted(&a, FILE_ID, pid * 10 + 2, true, now));
+}
