@@ -82,14 +82,17 @@ static uint32_t patience(const struct follow *f)
 	return DL_MAX((uint32_t)most, buffer_behind(f->course.sequence));
 }
 
-static void mark(struct follow *f, uint32_t position, uint64_t now)
+/* agrees: or else it may be another job's that lies where this one will come to: if the window went
+ * along with such, it would soon have left the readers behind. */
+static void mark(struct follow *f, uint32_t position, bool agrees, uint64_t now)
 {
 	struct course *c = &f->course;
 	uint32_t spread = patience(f), before = c->front;
 
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
 	f->opened_count++;
-	c->reach = DL_MAX(c->reach, position + 1);
+	if (agrees)
+		c->reach = DL_MAX(c->reach, position + 1);
 	advance_front(f);
 	/* What lies so far behind the foremost reader is not waited for any more. */
 	if (c->reach > spread && c->front < c->reach - spread) {
@@ -202,8 +205,9 @@ static void remember_pid(struct follow *f, uint32_t pid)
 	f->pids[0] = pid;
 }
 
-/* The first open is far from the beginning: a reader that was resumed there.  Others of its
- * workers may be some batches behind; what is drawn is held from there on, so there is a limit. */
+/* The first open that agrees is far from the beginning: a reader that was resumed there.  Others
+ * of its workers may be some batches behind; what is drawn is held from there on, so there is a
+ * limit. */
 static void begin_late(struct follow *f, uint32_t position)
 {
 	const struct sequence_pieces *pieces = f->course.sequence->pieces;
@@ -211,16 +215,22 @@ static void begin_late(struct follow *f, uint32_t position)
 
 	if (pieces && pieces->reservoir / 2 < behind)
 		behind = DL_MAX(pieces->reservoir / 2, (uint32_t)FOLLOW_WINDOW);
-	if (f->opened_count == 0 && position >= f->course.front + behind)
+	if (!f->begun && position >= f->course.front + behind)
 		f->course.front = f->course.reach = position - behind;
 }
 
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
-	begin_late(f, position);
-	agree(f, score_continues(&f->score, position, scale_of(f->course.sequence)));
+	bool continues = score_continues(&f->score, position, scale_of(f->course.sequence));
+	bool agrees = continues || f->course.sequence->pieces || goes_on(f, position);
+
+	if (agrees) {
+		begin_late(f, position);
+		f->begun = true;
+	}
+	agree(f, continues);
 	score_open(&f->score, position, scale_of(f->course.sequence));
-	mark(f, position, now);
+	mark(f, position, agrees, now);
 	pass_by(f, now);
 	remember_pid(f, pid);
 	f->course.last_open = now;
@@ -260,6 +270,7 @@ void follow_jump(struct follow *f, uint32_t position)
 	f->agreed = 0;
 	f->judged = 0;
 	f->hasty = true;               /* what was opened before it is not known */
+	f->begun = true;
 	/* What was opened behind is behind; ahead of the new front nothing has been. */
 	for (uint32_t p = position; p < c->sequence->length; p++)
 		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));

@@ -15,6 +15,7 @@ struct follow {
 	struct positions positions;
 	uint64_t *opened;              /* a bit a position */
 	uint32_t opened_count;
+	bool begun;                    /* some open agreed, or it is known where it began */
 	uint64_t *asked;               /* of what is drawn, see follow_ask(); a bit a position */
 	bool is_asked;                 /* ... for anything */
 	struct score score;            /* of opens since it began */

@@ -81,6 +81,13 @@ static bool is_over(const struct follow *f, const struct found *found)
 	return found->opened + found->world >= f->course.sequence->length;
 }
 
+/* Another order than what is followed: so it cannot be that of opens that go on with that. */
+static bool is_beside_main(const struct tracker *t, const struct found *f,
+			   const struct epoch *rule)
+{
+	return t->job_count > 0 && f->world == 0 && !same_rule(rule, &t->jobs[0]->rule);
+}
+
 static int follow_found(struct tracker *t, const struct found *f, struct follow **ret)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
@@ -94,7 +101,8 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 		r = positions_init(&positions, q);
 	if (r < 0)
 		return r;
-	s = score_recent(t, f->list, q, &positions, t->turn_at, &since);
+	s = score_recent(t, f->list, q, &positions, t->turn_at, is_beside_main(t, f, &rule),
+			 &since);
 	if (s.bits < SCORE_BELIEVED ||
 	    (f->world == 0 && is_main_again(t, &rule, score_start(&s))))
 		return -EAGAIN;

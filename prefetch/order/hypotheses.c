@@ -278,19 +278,23 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 }
 
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
-			  const struct positions *positions, uint64_t from, uint64_t *ret_since)
+			  const struct positions *positions, uint64_t from, bool unclaimed,
+			  uint64_t *ret_since)
 {
 	struct score s = { 0 };
 
 	from = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, from);
 	for (*ret_since = from; from < t->opens; from++) {
+		const struct seen *o = &t->recent[from % RECENT];
 		uint32_t index;
 
+		if (unclaimed && o->sure)
+			continue;
 		if (s.bits <= 0.0f) {
 			score_restart(&s);
 			*ret_since = from;
 		}
-		if (list_index(list, t->recent[from % RECENT].id, &index))
+		if (list_index(list, o->id, &index))
 			score_open(&s, positions_first(positions, index),
 				   scale_of(q));
 	}
@@ -308,7 +312,8 @@ bool search_deep(struct tracker *t)
 	if (epoch_sequence(t, h->list, &h->rule, true, &q) < 0 || positions_init(&positions, q) < 0)
 		return false;
 	/* What was listed must not be found again in what it was made of. */
-	s = score_recent(t, h->list, q, &positions, DL_MAX(t->turn_at, t->listed_at), &since);
+	s = score_recent(t, h->list, q, &positions, DL_MAX(t->turn_at, t->listed_at), false,
+			 &since);
 	if (s.bits < SCORE_BELIEVED || s.lanes == 0)
 		return false;
 	if (follow_from(t, h->list, &h->rule, since, score_start(&s), &t->jobs[0]) < 0)

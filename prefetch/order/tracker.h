@@ -48,7 +48,9 @@ struct course {                        /* read-only for others; valid until the 
 	const struct positions *positions;     /* of sequence: index → position */
 	const uint64_t *opened;        /* a bit a position */
 	uint32_t front;                /* lowest position not opened and not given up */
-	uint32_t reach;                /* one past the highest position opened */
+	/* One past the highest position opened; a single one may lie ahead of it, as long as none
+	 * goes on there. */
+	uint32_t reach;
 	uint64_t epoch;
 	bool provisional;              /* one of several hypotheses */
 	bool sequential;               /* found by watching, not told */

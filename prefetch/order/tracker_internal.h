@@ -138,9 +138,9 @@ void write_down(struct tracker *t, const struct seen *s);
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
 /* How the opens from `from` on, if they are remembered, agree with a whole sequence; since: from
- * which open on. */
+ * which open on.  unclaimed: but for those that a job went on with. */
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
-			  const struct positions *positions, uint64_t from,
+			  const struct positions *positions, uint64_t from, bool unclaimed,
 			  uint64_t *ret_since);
 /* Look for the opens of late anywhere in the next hypothesis's whole sequence; true: found,
  * and jobs[0] follows it. */

@@ -1,0 +1,60 @@
+/* Orders of jobs side by side that a search found, where it is not known whose opens these are; or
+ * only later. */
+#include "tests/lib/stage.h"
+
+#define ONE 3000000000u
+#define OTHER 1000000000u
+#define INTERLEAVINGS 20u
+
+static struct found found_of(struct stage *s, uint32_t seed)
+{
+	return (struct found){ .list = &s->list, .seed = seed };
+}
+
+static void read_both(struct stage *s, struct loader jobs[2], unsigned opens)
+{
+	while (opens-- > 0)
+		loader_read(&jobs[stage_draw(s, 2)], s, 1);
+}
+
+/* Two jobs of many workers each have read side by side for a while when one is found, and then the
+ * other. */
+static void follow_both(uint32_t n, unsigned workers, bool pids, uint64_t interleaving)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *a = torch_sequence(n, ONE, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *b = torch_sequence(n, OTHER, 0);
+	struct loader jobs[2] = {
+		{ .sequence = a, .to = n, .workers = workers, .batch = 16, .pid = pids * 50 },
+		{ .sequence = b, .to = n, .workers = workers, .batch = 16, .pid = pids * 70 },
+	};
+	struct found one, other;
+	const struct course *c;
+	struct stage s;
+
+	stage_open(&s, "auto", n, NULL);
+	s.random = (struct random){ interleaving };
+	one = found_of(&s, ONE);
+	other = found_of(&s, OTHER);
+	read_both(&s, jobs, 500);
+	cr_assert(tracker_found(s.tracker, &one), "n %u, %u workers: the first", n, workers);
+	read_both(&s, jobs, 300);
+	cr_assert(tracker_found(s.tracker, &other), "n %u, %u workers: the second", n, workers);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	cr_assert_lt(c[0].front, c[0].reach);
+	forget_verdicts(&s);
+	read_both(&s, jobs, n / 4);
+	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens * 95 / 100, "n %u: %u of %u", n,
+		      s.verdicts[TRACKER_FITS], s.opens);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	stage_close(&s);
+}
+
+Test(found_sets, follows_two_jobs)
+{
+	for (uint64_t i = 1; i <= INTERLEAVINGS; i++) {
+		follow_both(2000, 2, false, i);
+		follow_both(2000, 8, false, i);
+		follow_both(50000, 8, false, i);
+		follow_both(50000, 8, true, i);
+	}
+}
