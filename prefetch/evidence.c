@@ -6,6 +6,7 @@
 #define EARLY_RUN 3u                    /* ... of these by the process that began */
 #define ENOUGH 32u
 #define ENOUGH_MIXED 64u                /* without knowing whose they are */
+#define AMPLE_PART 4                    /* of an epoch: more of it says less of who is in it */
 #define FITS_CLEAR 8
 #define KEPT_OPENS 16u                  /* of each process, beyond the turn: proves its order */
 
@@ -50,12 +51,19 @@ static bool is_early(const struct evidence *e)
 	return e->count >= EARLY && e->fitting * 3 < e->count && lowest != 0 && opens >= EARLY_RUN;
 }
 
+bool evidence_has_pids(const struct evidence *e)
+{
+	return e->count == 0 || e->opens[0].pid != 0;
+}
+
 enum evidence_stage evidence_stage(const struct evidence *e)
 {
-	size_t enough = e->count > 0 && e->opens[0].pid == 0 ? ENOUGH_MIXED : ENOUGH;
+	size_t enough = evidence_has_pids(e) ? ENOUGH : ENOUGH_MIXED;
 
 	if (all_is_well(e))
 		return EVIDENCE_NONE;
+	if (!evidence_has_pids(e) && e->count >= DL_MAX(e->ample, enough))
+		return EVIDENCE_AMPLE;
 	if (e->count >= e->kept + enough)
 		return EVIDENCE_FULL;
 	return e->kept == 0 && is_early(e) ? EVIDENCE_EARLY : EVIDENCE_NONE;
@@ -82,6 +90,13 @@ void evidence_clear(struct evidence *e)
 	e->seen = 0;
 	e->reader_count = 0;
 	e->held = false;
+	e->beside = false;
+	e->turn++;
+}
+
+void evidence_go_on(struct evidence *e)
+{
+	e->beside = true;
 	e->turn++;
 }
 
@@ -214,7 +229,7 @@ static bool is_over(const struct evidence *e, sample_id id, uint32_t pid, uint32
 void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, uint32_t epoch)
 {
 	fits &= !e->held;
-	if (fits && !reader_of(e, pid))
+	if (fits && (e->beside || !reader_of(e, pid)))
 		return;
 	if (is_over(e, id, pid, epoch))
 		evidence_clear(e);
@@ -224,9 +239,10 @@ void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, ui
 		shorten(e);            /* room for one that begins */
 	if (e->count < EVIDENCE_MAX) {
 		e->fitting += fits;
-		e->opens[e->count++] = (struct evidence_open){ id, pid };
+		e->opens[e->count++] = (struct evidence_open){ .id = id, .pid = pid };
 	}
 	e->seen += !pads(e, id, pid);
+	e->ample = DL_MIN(epoch / AMPLE_PART, (size_t)EVIDENCE_MAX);
 	count(e, new_reader(e, id, pid), fits);
 }
 

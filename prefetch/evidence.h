@@ -16,7 +16,11 @@
 #define EVIDENCE_READERS 64
 
 struct evidence {
-	struct evidence_open { sample_id id; uint32_t pid; } opens[EVIDENCE_MAX];
+	struct evidence_open {
+		sample_id id;
+		uint32_t pid;
+		bool explained;        /* an order that was found goes through it */
+	} opens[EVIDENCE_MAX];
 	size_t count;
 	size_t fitting;                /* of these */
 	size_t kept;                   /* the first of these are from before the last turn */
@@ -31,14 +35,21 @@ struct evidence {
 	} readers[EVIDENCE_READERS];
 	size_t reader_count;
 	bool held;                     /* opens that fit are kept as well */
+	size_t ample;                  /* opens, in a dataset like this; see EVIDENCE_AMPLE */
+	bool beside;                   /* without pids: of a job beside one that was found */
 };
 
 enum evidence_stage {
 	EVIDENCE_NONE,
 	EVIDENCE_EARLY,                /* enough to begin with, if the right process was seen */
 	EVIDENCE_FULL,                 /* each worker has opened a few */
+	/* Without pids: whoever began has opened a few, though others came long before him, who
+	 * read no more than two batches each before he has read his first. */
+	EVIDENCE_AMPLE,
 };
 enum evidence_stage evidence_stage(const struct evidence *e);
+/* false: nobody knows whose opens these are. */
+bool evidence_has_pids(const struct evidence *e);
 /* What the early opens said of who began is still so. */
 bool evidence_same_start(const struct evidence *early, const struct evidence *now);
 void evidence_clear(struct evidence *e);
@@ -47,6 +58,10 @@ void evidence_open(struct evidence *e, sample_id id, uint32_t pid, bool fits, ui
 
 /* What this process opened has been explained. */
 void evidence_acquit(struct evidence *e, uint32_t pid);
+/* Without pids: an order was found that goes through the opens marked as explained, and what is
+ * left are another job's.  All stay, for some may be of both; what fits from now on is no evidence.
+ */
+void evidence_go_on(struct evidence *e);
 /* The epoch of these processes is over; what all others began with is kept. */
 void evidence_turn(struct evidence *e, const uint32_t *pids, size_t count);
 /* Who has begun, and was not there before. */

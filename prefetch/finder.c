@@ -175,18 +175,18 @@ static bool still_true(struct finder *f, struct found *found)
 	if (f->stopping || f->evidence.turn != f->tried)
 		return false;
 	search_ranks(&f->evidence, found);
-	f->evidence.held = found->rank_count > 0;
+	f->evidence.held = found->rank_count > 0 || !evidence_has_pids(&f->evidence);
 	return true;
 }
 
-/* Some ranks may only be late: as long as there is room for evidence they are waited for. */
+/* Some ranks may only be late: as long as there is room for evidence they are waited for.  And
+ * without pids for so many opens as tell whether there is another job. */
 static bool all_there(struct finder *f, const struct found *found)
 {
 	DL_HOLD(&f->lock);
 	if (found->rank_count > 0 && f->evidence.count < EVIDENCE_MAX)
 		return false;
-	f->evidence.held = false;
-	return true;
+	return evidence_has_pids(&f->evidence) || evidence_stage(&f->evidence) == EVIDENCE_AMPLE;
 }
 
 /* The tracker wants to see it in the opens of late: they may not have come yet. */
@@ -216,8 +216,9 @@ static void conclude(struct finder *f, bool fruit)
 	f->evidence.held = false;
 	if (fruit) {
 		f->fruitless = 0;
-		f->stage = EVIDENCE_FULL;      /* more of it changes nothing */
-	} else if (f->evidence.turn == f->tried && f->stage == EVIDENCE_FULL) {
+		f->stage = EVIDENCE_AMPLE;     /* more of it changes nothing */
+	} else if (f->evidence.turn == f->tried && f->stage >= EVIDENCE_FULL &&
+		   evidence_stage(&f->evidence) <= f->stage) {
 		f->fruitless++;
 	}
 	if (f->fruitless >= FRUITLESS_MAX)
@@ -365,16 +366,15 @@ void finder_lessons(struct finder *f, const struct lessons *lessons, bool save)
 	sem_post(&f->news);
 }
 
-/* The first opens were somebody else's, or the worker that began is seen only now. */
+/* The first opens were somebody else's, or the worker that began is, or may be, seen only now. */
 static bool began_wrong(struct finder *f)
 {
-	if (!f->searching || f->stage != EVIDENCE_EARLY ||
-	    evidence_stage(&f->evidence) != EVIDENCE_FULL)
-		return false;
-	if (f->compared == f->evidence.turn)
+	if (!f->searching || f->compared == f->evidence.turn ||
+	    evidence_stage(&f->evidence) <= f->stage)
 		return false;
 	f->compared = f->evidence.turn;
-	return !evidence_same_start(&f->search.evidence, &f->evidence);
+	return f->stage == EVIDENCE_FULL ||
+	       !evidence_same_start(&f->search.evidence, &f->evidence);
 }
 
 /* Another job has begun, and the last search knows nothing of it. */

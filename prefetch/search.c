@@ -12,8 +12,10 @@
 #define HEAD 1024u
 #define HEAD_OF_WORLD 4096u
 #define GOES_ON 8u                      /* positions from one open of a process to its next */
-#define MIXED_STARTS 16                /* the order's first is one of so many opens ... */
-#define MIXED_STARTS_LATE 4            /* ... with a generator that was passed along */
+#define SET_PART 4                     /* of the list, at most */
+#define SET_HITS (1u << 16)             /* so many of 2^32 seeds may be judged in vain */
+#define OTHERS 32u                      /* opens that an order leaves unexplained, ... */
+#define OTHERS_PART 8                   /* ... a part of all: somebody else's */
 
 #define PIECES ((uint32_t)(SEEDS_ALL / SEEDS_PIECE))
 
@@ -44,7 +46,7 @@ float search_explains(const struct evidence *e, const struct found *f, uint32_t 
 	for (size_t i = 0; i < e->count; i++) {
 		uint32_t index;
 
-		if (!list_index(f->list, e->opens[i].id, &index))
+		if (e->opens[i].explained || !list_index(f->list, e->opens[i].id, &index))
 			continue;
 		score_open(&score, positions_first(&positions, index), scale);
 		most = DL_MAX(most, score.bits);
@@ -186,6 +188,54 @@ void search_ranks(const struct evidence *e, struct found *f)
 		f->rank_count = 0;
 }
 
+static uint32_t position_of(const struct found *f, const struct positions *positions,
+			    sample_id id)
+{
+	uint32_t index;
+
+	return list_index(f->list, id, &index) ? positions_first(positions, index) : POSITION_NONE;
+}
+
+/* Mark what this order goes through.  How many are left that no order that was found does, and of
+ * which none of the neighbours in this one were opened?  A batch's first are not left. */
+static size_t explain(const struct found *f, const struct positions *positions, struct evidence *e)
+{
+	struct scale scale = { list_count(f->list), DL_MAX(f->world, 1u), f->buffer };
+	bool opened[HEAD_OF_WORLD + 2 * SEEDS_WORLD_MAX] = { false };
+	struct score score = { 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t p = position_of(f, positions, e->opens[i].id);
+
+		if (p != POSITION_NONE)
+			opened[SEEDS_WORLD_MAX + p] = true;
+		if (e->opens[i].explained)
+			continue;
+		e->opens[i].explained = score_continues(&score, p, scale);
+		score_open(&score, p, scale);
+	}
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t p = position_of(f, positions, e->opens[i].id);
+		const bool *at = &opened[SEEDS_WORLD_MAX + (p == POSITION_NONE ? 0 : p)];
+
+		left += !e->opens[i].explained &&
+			(p == POSITION_NONE || !(at[-(int)scale.step] || at[scale.step]));
+	}
+	return left;
+}
+
+static void acquit_opens(const struct found *f, const struct positions *positions,
+			 struct evidence *e)
+{
+	size_t left = explain(f, positions, e);
+
+	if (left < OTHERS || left * OTHERS_PART < e->count)
+		evidence_acquit(e, 0);
+	else
+		evidence_go_on(e);
+}
+
 void search_acquit(const struct found *f, struct evidence *e)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
@@ -198,6 +248,10 @@ void search_acquit(const struct found *f, struct evidence *e)
 	if (order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
 	    positions_init(&positions, q) < 0)
 		return;
+	if (!evidence_has_pids(e)) {
+		acquit_opens(f, &positions, e);
+		return;
+	}
 	for (size_t i = e->reader_count; i-- > 0;)
 		if (e->readers[i].pid != 0 && reads(f, &positions, e, e->readers[i].pid)) {
 			evidence_acquit(e, e->readers[i].pid);
@@ -232,43 +286,55 @@ static void add_run(struct search *s, size_t list, const struct run *r, uint32_t
 	add_start(s, list, start, 1);
 }
 
-/* An order of which the entries after the first were opened by anybody. */
-static struct seeds_start mixed(const struct search *s, size_t list, uint32_t first, uint32_t skip)
+/* How many entries have to be among what was opened, so that few seeds pass by chance. */
+static unsigned set_depth(const struct seeds_set *set, uint32_t n)
 {
-	const struct search_part *part = &s->parts[list];
-	uint32_t n = list_count(s->lists[list]);
+	float hits = (float)SEEDS_ALL, chance = (float)set->count / DL_MIN(n, SEEDS_SET_BITS);
+	unsigned depth = 0;
 
-	return (struct seeds_start){
-		.n = n, .skip = skip, .first = { first }, .count = n >= 1000 ? 4 : SEEDS_DEPTH,
-		.others = part->first, .other_count = part->first_count,
-	};
+	while (hits > SET_HITS && depth < SEEDS_SET_DEPTH) {
+		hits *= chance;
+		depth++;
+	}
+	return depth;
 }
 
 /* Rank 0 of a world whose seed is not small: the next entry is that of rank 1. */
 static void add_world(struct search *s, size_t list)
 {
-	const struct run *first = &s->parts[list].runs[0];
+	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]);
 
-	add_start(s, list, mixed(s, list, first->at[0], 0), SEEDS_WORLD_MAX);
+	add_start(s, list, (struct seeds_start){
+		.n = n, .first = { part->runs[0].at[0] }, .count = 1,
+		.set = &part->set, .set_depth = n >= 1000 ? 3 : SEEDS_DEPTH - 1,
+	}, SEEDS_WORLD_MAX);
 }
 
-/* Several workers' opens are mixed: the first of the order is one of the very first, and the
- * next few are among the first of all. */
-static void add_mixed(struct search *s, size_t list, uint32_t skip, size_t starts)
+/* The opens of several workers, or jobs, are mixed: the first entries of an order are among the
+ * opens, if there are enough of them, whoever came first. */
+static void add_mixed(struct search *s, size_t list, uint32_t skip)
 {
 	const struct search_part *part = &s->parts[list];
+	uint32_t n = list_count(s->lists[list]);
 
-	for (size_t i = 0; i < DL_MIN(part->first_count, starts); i++)
-		add_start(s, list, mixed(s, list, part->first[i], skip), 1);
+	add_start(s, list, (struct seeds_start){
+		.n = n, .skip = skip, .set = &part->set, .set_depth = set_depth(&part->set, n),
+	}, 1);
 }
 
 static void gather(struct search *s, size_t list)
 {
 	struct search_part *part = &s->parts[list];
-	uint32_t index;
+	uint32_t n = list_count(s->lists[list]), index;
+	uint32_t most = evidence_has_pids(&s->evidence) ? 0 : n / SET_PART;
 
-	for (size_t i = 0; i < s->evidence.count && part->first_count < SEARCH_OPENS; i++) {
+	most = DL_MAX(most, (uint32_t)SEARCH_OPENS);
+	for (size_t i = 0; i < s->evidence.count && part->set.count < most; i++) {
 		if (!list_index(s->lists[list], s->evidence.opens[i].id, &index))
+			continue;
+		seeds_set_add(&part->set, index);
+		if (part->first_count == SEARCH_OPENS)
 			continue;
 		part->first[part->first_count++] = index;
 		index %= SEARCH_FILTER;
@@ -299,9 +365,9 @@ bool search_prepare(struct search *s)
 		if (!is_read(s, s->lists[l]))
 			continue;
 		gather(s, l);
-		if (s->evidence.opens[0].pid == 0) {
-			add_mixed(s, l, 0, MIXED_STARTS);
-			add_mixed(s, l, 2, MIXED_STARTS_LATE);
+		if (!evidence_has_pids(&s->evidence)) {
+			add_mixed(s, l, 0);
+			add_mixed(s, l, 2);
 			continue;
 		}
 		part->run_count = evidence_runs(&s->evidence, s->lists[l], part->runs, SEARCH_RUNS);
@@ -310,7 +376,7 @@ bool search_prepare(struct search *s)
 		if (part->run_count == 0)
 			continue;
 		add_run(s, l, &part->runs[0], 2);
-		if (evidence_stage(&s->evidence) == EVIDENCE_FULL)
+		if (evidence_stage(&s->evidence) >= EVIDENCE_FULL)
 			add_world(s, l);
 	}
 	s->end = LIKELY_PIECES + PIECES;

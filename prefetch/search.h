@@ -33,6 +33,7 @@ struct search {
 		uint32_t first[SEARCH_OPENS];  /* what was opened, as indices; 0: not this list */
 		size_t first_count;
 		uint64_t filter[SEARCH_FILTER / 64];   /* a bit for each of them, by remainder */
+		struct seeds_set set;          /* all that were opened, up to a part of the list */
 	} parts[SEARCH_LISTS];
 	struct seeds_start starts[SEEDS_STARTS];
 	uint8_t list_of[SEEDS_STARTS];         /* of each start */
@@ -64,5 +65,5 @@ void search_fini(struct search *s);            /* lets the lists go */
 /* Which ranks of its world have their share of the opens, and how many all its readers have. */
 void search_ranks(const struct evidence *e, struct found *f);
 /* Acquit the processes that read what was found; the others may be another job's, and are evidence
- * of a new turn. */
+ * of a new turn.  Without pids the same of opens: if too many are left for one that reads this. */
 void search_acquit(const struct found *f, struct evidence *e);

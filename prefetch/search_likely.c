@@ -166,7 +166,18 @@ static void popular_piece(struct search *s, uint32_t piece)
 				try_words(s, seeds[i], l);
 }
 
-/* Most of what was opened lies at the head of the permutation; then which world explains it? */
+/* Of what was opened so much at the head of a permutation is no chance, though another job may have
+ * opened as much; or it is most of it, in small datasets. */
+static bool is_at_head(const struct search_part *part, uint32_t n, const uint32_t *head,
+		       uint32_t length)
+{
+	uint32_t opens = (uint32_t)part->first_count, most = DL_MIN(opens, length);
+
+	return count_opened(part, head, length) >=
+	       DL_MIN(most * 3 / 4, 8 + 2 * opens * length / n);
+}
+
+/* If it is read, which world explains it? */
 static void try_mixed(struct search *s, uint32_t seed, size_t list)
 {
 	const struct search_part *part = &s->parts[list];
@@ -175,9 +186,8 @@ static void try_mixed(struct search *s, uint32_t seed, size_t list)
 
 	if (!head_of(seed, 0, n, length, head))
 		return;
-	if (count_opened(part, head, length) * 4 < DL_MIN(part->first_count, (size_t)length) * 3)
-		return;
-	search_consider(s, search_plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
+	if (is_at_head(part, n, head, length))
+		search_consider(s, search_plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
 }
 
 static void small_piece(struct search *s, uint32_t piece)

@@ -1,13 +1,21 @@
 #include "prefetch/order/mt19937.h"
 
+#include <assert.h>
+
 #define N 624
 #define M 397
+
+/* The word i of a seeded state, after the one before it. */
+static uint32_t seeded(uint32_t before, uint32_t i)
+{
+	return 1812433253u * (before ^ (before >> 30)) + i;
+}
 
 void mt19937_seed(struct mt19937 *g, uint32_t seed)
 {
 	g->state[0] = seed;
 	for (uint32_t i = 1; i < N; i++)
-		g->state[i] = 1812433253u * (g->state[i - 1] ^ (g->state[i - 1] >> 30)) + i;
+		g->state[i] = seeded(g->state[i - 1], i);
 	g->next = N;
 }
 
@@ -30,17 +38,19 @@ static void next_block(struct mt19937 *g)
 	g->next = 0;
 }
 
-uint32_t mt19937_word(struct mt19937 *g)
+static uint32_t tempered(uint32_t y)
 {
-	uint32_t y;
-
-	if (g->next == N)
-		next_block(g);
-	y = g->state[g->next++];
 	y ^= y >> 11;
 	y ^= (y << 7) & 0x9d2c5680u;
 	y ^= (y << 15) & 0xefc60000u;
 	return y ^ (y >> 18);
+}
+
+uint32_t mt19937_word(struct mt19937 *g)
+{
+	if (g->next == N)
+		next_block(g);
+	return tempered(g->state[g->next++]);
 }
 
 uint32_t mt19937_untempered(uint32_t word)
@@ -55,6 +65,24 @@ uint32_t mt19937_untempered(uint32_t word)
 	for (unsigned right = 11; right < 32; right += 11)
 		x = y ^ x >> 11;
 	return x;
+}
+
+void mt19937_head(struct mt19937_head *g, uint32_t seed, uint32_t first_word)
+{
+	uint32_t far = mt19937_untempered(first_word) ^ twist(seed, seeded(seed, 1));
+
+	*g = (struct mt19937_head){ .near = seed, .far = far };
+}
+
+uint32_t mt19937_head_word(struct mt19937_head *g)
+{
+	uint32_t after = seeded(g->near, g->next + 1);
+	uint32_t word = tempered(g->far ^ twist(g->near, after));
+
+	assert(g->next < N - M);
+	g->near = after;
+	g->far = seeded(g->far, ++g->next + M);
+	return word;
 }
 
 void mt19937_skip(struct mt19937 *g, uint64_t words)

@@ -15,5 +15,13 @@ uint32_t mt19937_word(struct mt19937 *g);
 uint32_t mt19937_untempered(uint32_t word);            /* the word of the state behind it */
 void mt19937_skip(struct mt19937 *g, uint64_t words);
 
+/* The first 227 words of a generator of which the very first is known: a few steps each, where the
+ * seeding of the whole takes 623. */
+struct mt19937_head {
+	uint32_t near, far, next;      /* words next and next + 397 of the seeded state */
+};
+void mt19937_head(struct mt19937_head *g, uint32_t seed, uint32_t first_word);
+uint32_t mt19937_head_word(struct mt19937_head *g);
+
 /* torch.randperm(n) for n < 214748364, all versions: front-first Fisher-Yates, n-1 words. */
 void torch_randperm(struct mt19937 *g, uint32_t n, uint32_t *ret);

@@ -47,33 +47,37 @@ static struct seeds_test test_of(const struct seeds_start *s, const struct seeds
 	unsigned turn = (unsigned)__builtin_ctz(s->n);
 	uint32_t inverse = inverse_of(s->n >> turn);
 
-	assert(s->n >= SEEDS_DEPTH && s->count >= 1 && (s->skip == 0 || s->skip == 2));
+	assert(s->count + s->set_depth >= 1 && s->count + s->set_depth <= SEEDS_SET_DEPTH);
+	assert(s->n >= SEEDS_SET_DEPTH && (s->skip == 0 || s->skip == 2));
+	if (s->count == 0)
+		return (struct seeds_test){
+			.set = s->set, .late = s->skip == 2,
+			.n = s->n, .reciprocal = UINT64_MAX / s->n + 1,
+		};
 	return (struct seeds_test){
 		.inverse = inverse, .turn = turn, .limit = UINT32_MAX / s->n,
 		.less = s->first[0] * inverse, .late = s->skip == 2,
-		.again = before && before->n == s->n && before->skip == s->skip,
+		.again = before && before->count > 0 && before->n == s->n &&
+			before->skip == s->skip,
 	};
 }
 
 static bool may_come(const struct seeds_start *s, uint32_t i, uint32_t entry)
 {
-	if (i == 0 || !s->others)
-		return entry == s->first[i];
-	for (size_t k = 0; k < s->other_count; k++)
-		if (s->others[k] == entry)
-			return true;
-	return false;
+	return i < s->count ? entry == s->first[i]
+			    : s->set->bits[entry % SEEDS_SET_BITS / 64] >> (entry % 64) & 1;
 }
 
-static bool begins_so(uint32_t seed, const struct seeds_start *s)
+static bool begins_so(uint32_t seed, uint32_t word, const struct seeds_start *s)
 {
-	uint32_t place[SEEDS_DEPTH], value[SEEDS_DEPTH];       /* what lies elsewhere by now */
-	struct mt19937 g;
+	uint32_t place[SEEDS_SET_DEPTH], value[SEEDS_SET_DEPTH];   /* what lies elsewhere by now */
+	struct mt19937_head g;
 
-	mt19937_seed(&g, seed);
-	mt19937_skip(&g, s->skip);
-	for (uint32_t i = 0; i < s->count; i++) {
-		uint32_t z = i + mt19937_word(&g) % (s->n - i), here = i, there = z;
+	mt19937_head(&g, seed, word);
+	for (uint32_t i = 0; i < s->skip; i++)
+		(void)mt19937_head_word(&g);
+	for (uint32_t i = 0; i < s->count + s->set_depth; i++) {
+		uint32_t z = i + mt19937_head_word(&g) % (s->n - i), here = i, there = z;
 
 		for (uint32_t k = 0; k < i; k++) {
 			if (place[k] == i)
@@ -95,6 +99,7 @@ void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, si
 {
 	struct seeds_test tests[SEEDS_STARTS];
 	uint64_t pass[SEEDS_STARTS][SEEDS_STRIDE / 64];
+	uint32_t words[SEEDS_STRIDE];
 
 	assert(count <= SEEDS_STARTS && seeds_can(kernel));
 	assert(from % SEEDS_STRIDE == 0 && to % SEEDS_STRIDE == 0 && to <= SEEDS_ALL);
@@ -102,7 +107,7 @@ void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, si
 		tests[i] = test_of(&starts[i], i > 0 ? &starts[i - 1] : NULL);
 	for (; from < to && !atomic_load_explicit(stop, memory_order_relaxed);
 	     from += SEEDS_STRIDE) {
-		if (!blocks[kernel]((uint32_t)from, tests, count, pass))
+		if (!blocks[kernel]((uint32_t)from, tests, count, pass, words))
 			continue;
 		for (size_t i = 0; i < count * (SEEDS_STRIDE / 64); i++) {
 			uint64_t bits = pass[i / (SEEDS_STRIDE / 64)][i % (SEEDS_STRIDE / 64)];
@@ -111,7 +116,8 @@ void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, si
 			for (; bits; bits &= bits - 1) {
 				uint32_t seed = first + (uint32_t)__builtin_ctzll(bits);
 
-				if (begins_so(seed, &starts[i / (SEEDS_STRIDE / 64)]))
+				if (begins_so(seed, words[seed - (uint32_t)from],
+					      &starts[i / (SEEDS_STRIDE / 64)]))
 					hit(context, seed, i / (SEEDS_STRIDE / 64));
 			}
 		}

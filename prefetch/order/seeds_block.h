@@ -84,8 +84,27 @@ static bool passes(const struct seeds_test *t, const words product[GROUP], uint3
 	return true;
 }
 
+static bool set_passes(const struct seeds_test *t, const words of[GROUP], uint32_t at,
+		       uint64_t *ret)
+{
+	uint32_t word[BATCH];
+	uint64_t any = 0;
+
+	memcpy(word, of, sizeof(word));
+	for (uint32_t i = 0; i < BATCH; i++) {
+		uint64_t part = t->reciprocal * word[i];
+		uint64_t low = (part & UINT32_MAX) * t->n >> 32;
+		uint32_t index = (uint32_t)(((part >> 32) * t->n + low) >> 32);
+		uint64_t in = t->set->bits[index % SEEDS_SET_BITS / 64] >> (index % 64) & 1;
+
+		ret[(at + i) / 64] |= in << ((at + i) % 64);
+		any |= in;
+	}
+	return any;
+}
+
 bool BLOCK(uint32_t base, const struct seeds_test *tests, size_t count,
-	   uint64_t (*ret)[SEEDS_STRIDE / 64])
+	   uint64_t (*ret)[SEEDS_STRIDE / 64], uint32_t first[SEEDS_STRIDE])
 {
 	words early[GROUP], late[GROUP], product[GROUP] = { 0 };
 	bool any = false;
@@ -93,9 +112,16 @@ bool BLOCK(uint32_t base, const struct seeds_test *tests, size_t count,
 	memset(ret, 0, count * sizeof(*ret));
 	for (uint32_t at = 0; at < SEEDS_STRIDE; at += BATCH) {
 		first_words(base + at, early, late);
+		memcpy(first + at, early, sizeof(early));
 		for (size_t i = 0; i < count; i++) {
+			const words *word = tests[i].late ? late : early;
+
+			if (tests[i].set) {
+				any |= set_passes(&tests[i], word, at, ret[i]);
+				continue;
+			}
 			for (unsigned g = 0; !tests[i].again && g < GROUP; g++)
-				product[g] = (tests[i].late ? late : early)[g] * tests[i].inverse;
+				product[g] = word[g] * tests[i].inverse;
 			any |= passes(&tests[i], product, at, ret[i]);
 		}
 	}

@@ -2,6 +2,7 @@
  *
  *   kernels                           those that this processor has
  *   speed KERNEL THREADS N SEEDS      try so many seeds for one start of n: "wall cpu", in seconds
+ *   sets KERNEL THREADS N SEEDS OPENS the same where nobody knows who made these first opens
  *   left THREADS SEEDS N:SEED...      how many of so many seeds begin as this one does: a line
  *                                     each with those left after 1, 2, ... 6 exact entries
  *   small N PIDS                      2^20 seeds with world and rank unknown, as dlfs does it
@@ -93,6 +94,32 @@ static void add_start(struct work *w, uint32_t n, uint32_t seed)
 	w->seed_of[w->start_count++] = seed;
 }
 
+/* --- What was opened --------------------------------------------------------------------- */
+
+/* A double of the list, as large as one likes: sample ids are indices. */
+struct list { uint32_t count; };
+
+struct list *list_ref(struct list *l) { return l; }
+void list_unref(struct list *l) { (void)l; }
+uint32_t list_count(const struct list *l) { return l->count; }
+sample_id list_at(const struct list *l, uint32_t index) { (void)l; return index; }
+
+bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)
+{
+	*ret_index = id;
+	return id < l->count;
+}
+
+/* Opens of four workers that no seed explains. */
+static void open_at_random(struct evidence *e, uint32_t n, uint32_t opens, bool pids)
+{
+	struct mt19937 g;
+
+	mt19937_seed(&g, 5);
+	for (uint32_t i = 0; i < opens; i++)
+		evidence_open(e, mt19937_word(&g) % n, pids ? 50 + i / 8 % 4 : 0, false, n);
+}
+
 /* --- The figures ------------------------------------------------------------------------ */
 
 static int kernels(void)
@@ -110,17 +137,28 @@ static void ignore(void *context, uint32_t seed, size_t start)
 	(void)start;
 }
 
-static int speed(const char *kernel, unsigned threads, uint32_t n, uint64_t seeds)
+static int speed(const char *kernel, unsigned threads, uint32_t n, uint64_t seeds, uint32_t opens)
 {
+	static struct search s;
 	struct work w = { .end = seeds, .hit = ignore };
+	struct list list = { n };
 	uint64_t wall;
 
 	while (w.kernel < SEEDS_KERNELS && strcmp(names[w.kernel], kernel) != 0)
 		w.kernel++;
 	if (w.kernel == SEEDS_KERNELS || !seeds_can(w.kernel))
 		return 2;
-	add_start(&w, n, 1u << 31);
-	w.starts[0].count = 2;         /* as the search asks */
+	if (opens > 0) {
+		open_at_random(&s.evidence, n, opens, false);
+		s.lists[s.list_count++] = &list;
+		if (!search_prepare(&s))
+			return 1;
+		memcpy(w.starts, s.starts, sizeof(w.starts));
+		w.start_count = s.start_count;
+	} else {
+		add_start(&w, n, 1u << 31);
+		w.starts[0].count = 2; /* as the search asks */
+	}
 	wall = share_out(&w, threads);
 	printf("%.6f %.6f\n", (double)wall * 1e-9, (double)w.cpu_ns * 1e-9);
 	return 0;
@@ -163,30 +201,6 @@ static int left(unsigned threads, uint64_t seeds, char **truths, int count)
 
 /* --- Small seeds ------------------------------------------------------------------------ */
 
-/* A double of the list, as large as one likes: sample ids are indices. */
-struct list { uint32_t count; };
-
-struct list *list_ref(struct list *l) { return l; }
-void list_unref(struct list *l) { (void)l; }
-uint32_t list_count(const struct list *l) { return l->count; }
-sample_id list_at(const struct list *l, uint32_t index) { (void)l; return index; }
-
-bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)
-{
-	*ret_index = id;
-	return id < l->count;
-}
-
-/* Opens of four workers that no seed explains. */
-static void open_at_random(struct evidence *e, uint32_t n, bool pids)
-{
-	struct mt19937 g;
-
-	mt19937_seed(&g, 5);
-	for (uint32_t i = 0; i < 256; i++)
-		evidence_open(e, mt19937_word(&g) % n, pids ? 50 + i / 8 % 4 : 0, false, n);
-}
-
 static bool latest(void *context, struct evidence *ret)
 {
 	*ret = ((const struct search *)context)->evidence;
@@ -199,7 +213,7 @@ static int small(uint32_t n, bool pids)
 	struct list list = { n };
 	uint64_t wall, cpu;
 
-	open_at_random(&s.evidence, n, pids);
+	open_at_random(&s.evidence, n, 256, pids);
 	search_init(&s);
 	s.lists[s.list_count++] = &list;
 	if (!search_prepare(&s))
@@ -250,15 +264,20 @@ static bool number(const char *text, uint64_t least, uint64_t most, uint64_t *re
 
 int main(int argc, char **argv)
 {
-	uint64_t threads, n, seeds;
+	uint64_t threads, n, seeds, opens;
 
 	if (argc == 2 && strcmp(argv[1], "kernels") == 0)
 		return kernels();
 	if (argc == 6 && strcmp(argv[1], "speed") == 0 &&
 	    number(argv[3], 1, THREADS_MAX, &threads) &&
-	    number(argv[4], SEEDS_DEPTH, UINT32_MAX, &n) &&
+	    number(argv[4], SEEDS_SET_DEPTH, UINT32_MAX, &n) &&
 	    number(argv[5], SEEDS_STRIDE, SEEDS_ALL, &seeds) && seeds % SEEDS_STRIDE == 0)
-		return speed(argv[2], (unsigned)threads, (uint32_t)n, seeds);
+		return speed(argv[2], (unsigned)threads, (uint32_t)n, seeds, 0);
+	if (argc == 7 && strcmp(argv[1], "sets") == 0 &&
+	    number(argv[3], 1, THREADS_MAX, &threads) && number(argv[4], 64, UINT32_MAX, &n) &&
+	    number(argv[5], SEEDS_STRIDE, SEEDS_ALL, &seeds) && seeds % SEEDS_STRIDE == 0 &&
+	    number(argv[6], 64, EVIDENCE_MAX, &opens))
+		return speed(argv[2], (unsigned)threads, (uint32_t)n, seeds, (uint32_t)opens);
 	if (argc > 4 && strcmp(argv[1], "left") == 0 &&
 	    number(argv[2], 1, THREADS_MAX, &threads) &&
 	    number(argv[3], SEEDS_STRIDE, SEEDS_ALL, &seeds) && seeds % SEEDS_STRIDE == 0)
@@ -268,6 +287,6 @@ int main(int argc, char **argv)
 	if (argc == 4 && strcmp(argv[1], "numpy") == 0 && number(argv[2], 64, UINT32_MAX, &n) &&
 	    number(argv[3], NUMPY_FIRST_LEAST, n, &seeds))
 		return numpy((uint32_t)n, (uint32_t)seeds);
-	fprintf(stderr, "usage: bench-seeds kernels|speed|left|small|numpy ...\n");
+	fprintf(stderr, "usage: bench-seeds kernels|speed|sets|left|small|numpy ...\n");
 	return 2;
 }

@@ -31,8 +31,8 @@ def check(mount, read, what, number=0):
 
 
 def unseeded(source):
-    """Each epoch's seed is drawn anew: the second one is a search of its own.  Without pids each of
-    the first opens may begin the order, which takes a multiple: an early seed must do there."""
+    """Each epoch's seed is drawn anew: the second one is a search of its own.  Without pids the
+    search takes longer: an early seed must do there."""
     if OBSERVE == "inotify":
         torch.manual_seed(early_seed(1, 2**26))
     with mounted(source, OPTIONS) as mount:

@@ -136,9 +136,6 @@ def two_jobs(source):
     """Two unseeded scripts that begin at once, the workers of each among the other's: when one was
     found, the other is searched for."""
     with mounted(source, OPTIONS) as mount:
-        if mount.stats()["observe"] != "fanotify":
-            print("two jobs: skipped, whose opens they are is not known", flush=True)
-            return
         seeds = [early_seed(1, 2**25), early_seed(1, 2**25, 5000)]
         barrier = multiprocessing.Barrier(3)
         one, two = multiprocessing.Semaphore(1), multiprocessing.Semaphore(0)

@@ -71,7 +71,7 @@ Test(evidence, takes_the_runs_of_the_lowest_and_of_the_first_process)
 {
 	static struct evidence e;
 	struct list list = { 1, 100, 1000 };
-	static const struct evidence_open opens[] = {
+	static const struct { sample_id id; uint32_t pid; } opens[] = {
 		{ 105, 9 }, { 107, 8 }, { 107, 8 }, { 5, 7 }, { 109, 7 }, { 106, 9 }, { 108, 8 },
 		{ 110, 7 }, { 300, 4 },
 	};
@@ -214,4 +214,48 @@ Test(evidence, makes_room_where_processes_are_beyond_the_last)
 	evidence_open(&e, 7, 5000, false, 100000);
 	cr_assert_lt(e.count, EVIDENCE_MAX);
 	cr_assert_eq(e.opens[e.count - 1].pid, 5000);
+}
+
+/* Without pids an order was found and another job is there: what fits is the first one's, and
+ * however much of it comes in a row, what the other has opened stays. */
+Test(evidence, keeps_another_job_without_pids)
+{
+	static struct evidence e;
+	uint64_t turn;
+
+	for (uint32_t i = 0; i < 200; i++)
+		evidence_open(&e, i, 0, false, 1000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+	for (uint32_t i = 200; i < 250; i++)
+		evidence_open(&e, i, 0, false, 1000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_AMPLE);
+	turn = e.turn;
+	evidence_go_on(&e);
+	cr_assert_neq(e.turn, turn);
+	for (uint32_t i = 250; i < 400; i++)
+		evidence_open(&e, i, 0, true, 1000);
+	cr_assert_eq(e.count, 250);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_AMPLE);
+	evidence_acquit(&e, 0);
+	cr_assert_eq(e.count, 0);
+	cr_assert(!e.beside, "the next epoch is another");
+}
+
+Test(evidence, is_ample_sooner_in_small_datasets_and_never_with_pids)
+{
+	static struct evidence e;
+
+	for (uint32_t i = 0; i < 64; i++)
+		evidence_open(&e, i, 0, false, 200);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_AMPLE);
+	evidence_clear(&e);
+	for (uint32_t i = 0; i < 1100; i++)
+		evidence_open(&e, i, 7, false, 10000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+	evidence_clear(&e);
+	for (uint32_t i = 0; i < EVIDENCE_MAX - 1; i++)
+		evidence_open(&e, i, 0, false, 10000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_FULL);
+	evidence_open(&e, 5000, 0, false, 10000);
+	cr_assert_eq(evidence_stage(&e), EVIDENCE_AMPLE);
 }

@@ -143,6 +143,78 @@ Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENC
 	cr_assert_eq(list->refs, 1);
 }
 
+/* Nobody knows whose opens they are.  Once one is followed its opens fit, many in a row. */
+Test(finder_threads, finds_another_job_without_pids, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .hasty = true, .found = follow, .context = &heard,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	struct list *list = &stage.list;
+	struct loader jobs[2];
+	uint32_t position, pid, first = 0;
+	struct finder *f;
+
+	for (unsigned j = 0; j < 2; j++) {
+		struct sequence *q = torch_sequence(2000, order_constants[j], 0);
+
+		jobs[j] = (struct loader){ .sequence = q, .to = 2000, .workers = 3, .batch = 16 };
+	}
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	for (uint32_t i = 0; i < 900; i++) {
+		unsigned j = i / 10 % 2;        /* ten opens of each */
+
+		if (i == 200) {
+			asked(&heard, 1);
+			first = heard.last.seed;
+		}
+		cr_assert(loader_step(&jobs[j], &stage, &position, &pid));
+		finder_open(f, list_at(list, jobs[j].sequence->at[position]), 0,
+			    i >= 200 && order_constants[j] == first);
+	}
+	cr_assert_eq(asked(&heard, 2), 2);
+	finder_stop(f);
+	cr_assert_neq(heard.last.seed, first);
+	cr_assert(heard.last.seed == order_constants[0] || heard.last.seed == order_constants[1]);
+	for (unsigned j = 0; j < 2; j++)
+		sequence_unref((struct sequence *)jobs[j].sequence);
+}
+
+/* Without pids a search that began with few opens begins anew when there are many: what it has
+ * tried by then, it tried too soon. */
+Test(finder_threads, begins_anew_with_ample_evidence, .timeout = PATIENCE)
+{
+	struct listener heard = {
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+	};
+	struct finder_options options = {
+		.threads = 2, .hasty = true, .found = follow, .context = &heard,
+	};
+	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 3000000000u, 0);
+	struct lessons lessons = {
+		.at = { { .n = 2000, .seed = 3000000000u }, { .n = 2000, .seed = 1 } }, .count = 2,
+	};
+	struct list *list = &stage.list;
+	struct finder *f;
+
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	finder_lessons(f, &lessons, false);
+	for (uint32_t i = 0; i < 70; i++)
+		finder_open(f, list_at(list, stage_draw(&stage, 2000)), 0, false);
+	usleep(300000);                         /* the search has begun, and would take minutes */
+	for (uint32_t i = 0; i < 450; i++)
+		finder_open(f, list_at(list, q->at[i]), 0, false);
+	cr_assert_geq(asked(&heard, 1), 1);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 3000000000u);
+}
+
 static void look(void *context, const sample_id *opened, size_t count)
 {
 	struct listener *l = context;

@@ -54,6 +54,9 @@ Test(found_sets, follows_two_jobs)
 	for (uint64_t i = 1; i <= INTERLEAVINGS; i++) {
 		follow_both(2000, 2, false, i);
 		follow_both(2000, 8, false, i);
+		follow_both(2000, 3, true, i);
+		follow_both(2000, 8, true, i);
+		follow_both(2000, 3, false, i);
 		follow_both(50000, 8, false, i);
 		follow_both(50000, 8, true, i);
 	}

@@ -1,7 +1,9 @@
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/seeds.h"
+#include "prefetch/order/sparse.h"
 
 #define START(n_, skip_, count_, ...) \
 	{ .n = n_, .skip = skip_, .first = { __VA_ARGS__ }, .count = count_ }
@@ -67,7 +69,7 @@ static uint32_t begin(uint32_t seed, uint32_t n, uint32_t skip)
 /* Every seed, lane and power of two; also the last seed there is. */
 Test(seeds, agrees_with_one_seed_after_the_other)
 {
-	static const uint32_t sizes[] = { 7, 64, 96, 1000, 65536, 3 << 20 };
+	static const uint32_t sizes[] = { 8, 64, 96, 1000, 65536, 3 << 20 };
 	const uint64_t from = SEEDS_ALL - 4 * SEEDS_STRIDE;
 
 	EACH_KERNEL(k) for (size_t i = 0; i < DL_COUNT(sizes); i++) {
@@ -110,23 +112,63 @@ Test(seeds, tells_which_start_it_was)
 	}
 }
 
-/* Whose opens they were is not known: the first entry, then some of those that were opened. */
+/* Whose opens they were is not known: its first entries are some of those that were opened, in
+ * whatever order; of one it may be known that it is the first. */
 Test(seeds, finds_one_among_mixed_opens)
 {
-	static const uint32_t opened[] = { 738, 5, 396, 1257, 1999, 1385, 1542, 625, 17 };
-	struct seeds_start s = START(2000, 0, SEEDS_DEPTH, 1385);
+	static const uint32_t opened[] = { 17, 738, 5, 396, 1257, 1999, 1385, 1542 };
 
-	s.others = opened;
-	EACH_KERNEL(k) {
+	EACH_KERNEL(k) for (unsigned exact = 0; exact <= 1; exact++) {
+		struct seeds_set set = { 0 };
+		struct seeds_start s[2] = {
+			START(1000, 0, 1, 1001), /* another's product is not this one's */
+			START(2000, 0, exact, 1385),
+		};
+		const uint64_t from = 772699760u / SEEDS_STRIDE * SEEDS_STRIDE;
 		struct hits h;
 
-		s.other_count = DL_COUNT(opened);
-		h = search(k, &s, 1, 772699760u / SEEDS_STRIDE * SEEDS_STRIDE, SEEDS_STRIDE);
+		for (size_t i = 0; i < DL_COUNT(opened); i++)
+			seeds_set_add(&set, opened[i]);
+		s[1].set = &set;
+		s[1].set_depth = 6 - exact;
+		h = search(k, s, 2, from, SEEDS_STRIDE);
+		cr_assert_eq(h.count, 0, "the sixth entry, 625, is missing");
+		seeds_set_add(&set, 625);
+		h = search(k, s, 2, from, SEEDS_STRIDE);
 		cr_assert_eq(h.count, 1);
 		cr_assert_eq(h.seed[0], 772699760u);
-		s.other_count -= 2;     /* the sixth entry, 625, is missing */
-		h = search(k, &s, 1, 772699760u / SEEDS_STRIDE * SEEDS_STRIDE, SEEDS_STRIDE);
-		cr_assert_eq(h.count, 0);
+		cr_assert_eq(h.start[0], 1);
+	}
+}
+
+/* Also after two words, of a list that is larger than the set has bits, and of any size. */
+Test(seeds, finds_each_seed_that_begins_in_a_set)
+{
+	static const uint32_t sizes[] = { 64, 1000, 65537, 3 << 20, 1281167 };
+	const uint64_t from = SEEDS_ALL - 4 * SEEDS_STRIDE;
+
+	EACH_KERNEL(k) for (size_t i = 0; i < 2 * DL_COUNT(sizes); i++) {
+		uint32_t n = sizes[i / 2], skip = i % 2 * 2;
+		struct seeds_set set = { 0 };
+		struct seeds_start s = {
+			.n = n, .skip = skip, .set = &set, .set_depth = SEEDS_SET_DEPTH,
+		};
+
+		for (uint64_t seed = from; seed < SEEDS_ALL; seed += 100) {
+			struct mt19937 g;
+			uint32_t head[SEEDS_SET_DEPTH];
+			struct hits h;
+
+			mt19937_seed(&g, (uint32_t)seed);
+			mt19937_skip(&g, skip);
+			cr_assert_eq(sparse_randperm(&g, n, SEEDS_SET_DEPTH, head), 0);
+			memset(&set, 0, sizeof(set));
+			for (unsigned e = 0; e < SEEDS_SET_DEPTH; e++)
+				seeds_set_add(&set, head[e]);
+			h = search(k, &s, 1, from, SEEDS_ALL - from);
+			cr_assert_eq(h.count, 1, "n %u, seed %u: %zu", n, (uint32_t)seed, h.count);
+			cr_assert_eq(h.seed[0], (uint32_t)seed);
+		}
 	}
 }
 
