@@ -1,6 +1,7 @@
 #include "prefetch/plan/ahead.h"
 
 #define BEHIND 2u                      /* requests of one reader overtake each other */
+#define GROWTH 4u                      /* twice costs a distant source two answers more */
 
 static struct ahead_stream *find(struct ahead *a, sample_id id, uint32_t pid)
 {
@@ -38,7 +39,7 @@ static void step(struct ahead_stream *s, enum ahead_got got, uint32_t most)
 	if (let_go)
 		s->asked = s->next;
 	else if (got != AHEAD_READY)
-		s->run = DL_MIN(s->run * 2 + 1, most);
+		s->run = DL_MIN(s->run * GROWTH + 1, most);
 	s->asked = DL_MAX(s->asked, s->next);
 }
 

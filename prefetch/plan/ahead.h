@@ -1,8 +1,9 @@
 /* How far big files are read ahead of their readers, in blocks, and for how long that is held.
  *
- * A window doubles when its reader had to wait for the block after the one he had, and only then:
- * so it becomes as long as what he takes while the source answers.  Who is slower than the source
- * keeps a short one.  What was asked for ahead is not asked for again, unless it was let go.
+ * A window grows fourfold when its reader had to wait for the block after the one he had, and
+ * only then: so it becomes as long as what he takes while the source answers.  Who is slower than
+ * the source keeps a short one.  What was asked for ahead is not asked for again, unless it was let
+ * go.
  *
  * Pure: no I/O, no clock, no lock; time in ns.
  */

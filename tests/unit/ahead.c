@@ -42,9 +42,9 @@ Test(ahead, one_read_is_no_run)
 	cr_assert_eq(window(1, 40, AHEAD_ABSENT), 0u);
 }
 
-Test(ahead, doubles_while_its_reader_waits)
+Test(ahead, grows_while_its_reader_waits)
 {
-	static const uint32_t windows[] = { 0, 1, 3, 7, 15, 31, 63, MOST, MOST };
+	static const uint32_t windows[] = { 0, 1, 5, 21, 85, MOST, MOST };
 
 	for (uint32_t i = 0; i < DL_COUNT(windows); i++)
 		cr_assert_eq(window(1, i, AHEAD_COMING), windows[i], "block %u", i);
@@ -74,8 +74,8 @@ Test(ahead, requests_that_overtake_each_other_end_no_run)
 {
 	for (uint32_t i = 0; i < 4; i++)
 		read_as(1, i, AHEAD_COMING);
-	cr_assert_eq(read_as(1, 2, AHEAD_COMING).end, 11u);
-	cr_assert_eq(window(1, 4, AHEAD_COMING), 15u);
+	cr_assert_eq(read_as(1, 2, AHEAD_COMING).end, 25u);
+	cr_assert_eq(window(1, 4, AHEAD_COMING), 85u);
 }
 
 Test(ahead, what_was_let_go_is_asked_for_again)
@@ -84,12 +84,12 @@ Test(ahead, what_was_let_go_is_asked_for_again)
 
 	for (uint32_t i = 0; i < 4; i++)
 		r = read_as(1, i, AHEAD_COMING);
-	cr_assert_eq(r.end, 11u);
+	cr_assert_eq(r.end, 25u);
 	r = read_as(1, 4, AHEAD_ABSENT);
 	cr_assert_eq(r.first, 5u);
-	cr_assert_eq(r.end, 12u, "it is no reason for a longer window");
+	cr_assert_eq(r.end, 26u, "it is no reason for a longer window");
 	r = read_as(1, 5, AHEAD_READY);
-	cr_assert_eq(r.first, 12u);
+	cr_assert_eq(r.first, 26u);
 }
 
 Test(ahead, what_had_no_room_is_asked_for_again)
@@ -101,9 +101,9 @@ Test(ahead, what_had_no_room_is_asked_for_again)
 	ahead_no_room(&a, FILE_ID, 1, 6);
 	r = read_as(1, 3, AHEAD_READY);
 	cr_assert_eq(r.first, 6u);
-	cr_assert_eq(r.end, 11u);
+	cr_assert_eq(r.end, 25u);
 	ahead_no_room(&a, FILE_ID, 2, 6);      /* of somebody who reads nothing */
-	cr_assert_eq(read_as(1, 3, AHEAD_READY).first, 11u);
+	cr_assert_eq(read_as(1, 3, AHEAD_READY).first, 25u);
 }
 
 /* At one block in three seconds no block of the window may go before he is there. */
@@ -113,10 +113,10 @@ Test(ahead, is_held_as_long_as_its_reader_goes_on)
 		read_as(1, i, AHEAD_COMING);
 	for (uint32_t i = 4; i < 40; i++) {
 		for (unsigned step = 0; step < 30; step++, now += CLOCK_S / 10)
-			for (uint32_t ahead = i; ahead < i + 7; ahead++)
+			for (uint32_t ahead = i; ahead < i + 21; ahead++)
 				cr_assert(ahead_wanted(&a, FILE_ID, ahead, true, now));
-		cr_assert_eq(window(1, i, AHEAD_READY), 7u);
-		cr_assert(!ahead_wanted(&a, FILE_ID, i + 8, false, now), "nobody asked for it");
+		cr_assert_eq(window(1, i, AHEAD_READY), 21u);
+		cr_assert(!ahead_wanted(&a, FILE_ID, i + 22, false, now), "nobody asked for it");
 		cr_assert(!ahead_wanted(&a, FILE_ID, i - 2, false, now), "he had it");
 		cr_assert(!ahead_wanted(&a, FILE_ID + 1, i, false, now));
 	}
