@@ -119,40 +119,59 @@ static void drop_all_waiting(struct warm *w, const struct target *t, size_t coun
 	disk_settle(w->serve->tier.disk, clock_now() + SETTLE_MOST);
 }
 
-static int drop_some(struct warm *w, const struct target *t, size_t count)
+static int forget_some(struct warm *w, const struct target *t, size_t count)
 {
-	uint64_t bytes[WARM_CHUNK], memory;
 	sample_id ids[WARM_CHUNK] = { 0 };
+	uint64_t memory;
 	int r;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		ids[i] = t[i].id;
-		bytes[i] = drop_kept(w, t[i].id);
-	}
 	r = engine_forget(w->serve->engine, ids, count, &memory);
 	DL_HOLD(&w->lock);
-	for (size_t i = 0; i < count; i++) {
-		w->files += bytes[i] > 0;
-		w->bytes += bytes[i];
-	}
 	w->memory += memory;
 	return r;
 }
 
+/* What was under way to memory when it was forgotten goes to the store as well. */
+static void await_arrivals(struct warm *w, const struct target *t, size_t count)
+{
+	uint64_t deadline = clock_now() + SETTLE_MOST;
+
+	for (size_t i = 0; i < count; i++)
+		while (engine_is_coming(w->serve->engine, t[i].id)) {
+			if (warm_ended(w) || clock_now() >= deadline)
+				return;
+			warm_wait(w);
+		}
+}
+
+static void empty_store(struct warm *w, const struct target *t, size_t count)
+{
+	await_arrivals(w, t, count);
+	tier_unpin(w->serve);
+	drop_all_waiting(w, t, count);
+	for (size_t i = 0; i < count && !warm_ended(w); i++) {
+		uint64_t bytes = drop_kept(w, t[i].id);
+
+		DL_HOLD(&w->lock);
+		w->files += bytes > 0;
+		w->bytes += bytes;
+	}
+	disk_trim(w->serve->tier.disk);
+}
+
+/* Memory first: from then on nothing is fetched that nobody reads. */
 static enum state drop_all(struct warm *w)
 {
 	size_t count;
 	const struct target *t = warm_targets(w, &count);
 	int r = 0;
 
-	if (has_store(w)) {
-		tier_unpin(w->serve);
-		drop_all_waiting(w, t, count);
-	}
 	for (size_t i = 0; r == 0 && i < count && !warm_ended(w); i += WARM_CHUNK)
-		r = drop_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
-	if (has_store(w))
-		disk_trim(w->serve->tier.disk);
+		r = forget_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
+	if (r == 0 && has_store(w))
+		empty_store(w, t, count);
 	return r < 0 ? STATE_FAILED : STATE_DONE;
 }
 

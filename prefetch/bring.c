@@ -96,3 +96,13 @@ int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t
 	*ret_bytes = a.bytes;
 	return r;
 }
+
+bool engine_is_coming(const struct engine *e, sample_id id)
+{
+	struct entry *entry;
+	int got = store_peek(e->store, (struct block){ id, 0 }, &entry);
+
+	if (got == STORE_READY)
+		store_unpin(entry);
+	return got == STORE_BUSY;
+}

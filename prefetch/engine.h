@@ -117,9 +117,12 @@ uint64_t engine_whole(const struct engine *e);  /* samples up to this size are f
 /* Hold these in memory, in this order, as long as there is room that nothing else needs; as
  * plan_warm().  Or -ETIMEDOUT */
 int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
-/* Let go of these (a few thousand at once); how many bytes that will be.  -ETIMEDOUT */
+/* Let go of these (a few thousand at once); how many bytes that will be.  Then nothing is fetched
+ * until somebody opens a sample, but what engine_warm() and engine_bring() are told.  -ETIMEDOUT */
 int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
 	DL_MUST_CHECK;
+/* It is being fetched into memory. */
+bool engine_is_coming(const struct engine *e, sample_id id);
 
 /* --- Orders --------------------------------------------------------------------------- */
 /* Follow this spec from now on.  May read files: not for a request thread.  `mountpoint` is

@@ -244,7 +244,8 @@ uint64_t plan_forget(struct plan *p, sample_id id)
 	struct held *h = held_find(p, id);
 
 	p->quiet_at = PLAN_NEVER;
-	if (!h || (h->state != HELD_READY && h->state != HELD_FETCHING))
+	if (!h || h->role == ROLE_DOOMED ||
+	    (h->state != HELD_READY && h->state != HELD_FETCHING))
 		return 0;
 	held_change(p, h, h->state, ROLE_DOOMED);
 	return h->size;
@@ -307,9 +308,12 @@ static struct held *soonest_retry(struct plan *p, uint64_t now)
 /* What is needed soonest of all courses; of equals the one whose turn it is. */
 static struct held *soonest(struct plan *p, uint64_t now)
 {
-	struct held *best = soonest_retry(p, now);
+	struct held *best;
 	uint32_t turn = p->turn;
 
+	if (plan_is_resting(p))             /* a course says what comes, not that somebody comes */
+		return NULL;
+	best = soonest_retry(p, now);
 	for (unsigned n = 1; n <= TRACKER_COURSES; n++) {
 		unsigned i = (p->turn + n) % TRACKER_COURSES;
 		struct held *h;
@@ -354,7 +358,7 @@ static struct plan_step fill(struct plan *p, uint64_t now)
 	struct held *h = warm_next(p);
 
 	if (h)
-		return fetch(p, h, ROLE_KEPT);
+		return fetch(p, h, h->wants ? ROLE_LEAD : ROLE_KEPT);
 	for (unsigned i = 0; i < TRACKER_COURSES; i++)
 		if (p->slots[i].list)
 			return idle();

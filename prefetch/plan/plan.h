@@ -102,7 +102,8 @@ void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled wi
  * them were taken (0: later, those before have their turn); -ENOSPC, once: for some of those before
  * there was no room. */
 int plan_warm(struct plan *p, const sample_id *ids, size_t count);
-/* It shall be dropped; its bytes.  Nothing is filled up then, until a reader opens something. */
+/* It shall be dropped; its bytes, unless it was forgotten before.  Nothing is fetched then,
+ * whatever the courses say, but for plan_warm(), until a reader opens something. */
 uint64_t plan_forget(struct plan *p, sample_id id);
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or

@@ -74,6 +74,22 @@ says "$DLFS" drop "$mnt" a/
 says "$DLFS" drop "$mnt" "$mnt/b/"
 umount_dlfs "$mnt"
 
+# It stays forgotten until somebody reads, though an order says what comes.
+mount_dlfs "$src" "$mnt" "$far,order=sequential,store.path=$store,store.size=64MiB,store.keep_free=0"
+says "$DLFS" warm "$mnt"
+says "$DLFS" drop "$mnt"
+fetches=$(stat_of fetches)
+says "$DLFS" drop "$mnt"
+has '^forgotten: 0 files, 0 B in the store; 0 B in memory'
+sleep 1
+[ "$(stat_of store_records)" = 0 ] || fail "$(stat_of store_records) files are there again"
+[ "$(stat_of fetches)" = "$fetches" ] || fail "fetched since: $(($(stat_of fetches) - fetches))"
+cat "$mnt/a/1.jpg" > /dev/null
+all_there() { [ "$(stat_of store_records)" -ge 120 ]; }
+wait_for 30 all_there || fail "only $(stat_of store_records) files come again"
+umount_dlfs "$mnt"
+rm -r "$store"
+
 # What waits to be written is forgotten, too.
 mkdir "$work/wide"
 for i in $(seq 300); do head -c 45000 /dev/urandom | base64 > "$work/wide/$i.csv"; done

@@ -357,6 +357,8 @@ Test(plan, forgets_what_it_is_told_to, .init = setup)
 		check(p);
 	}
 	cr_assert_eq(plan_report(p).held, 0);
+	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
+	plan_used(p, 0, 0);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH, "they are still needed");
 	scene_end(&sc);
 }

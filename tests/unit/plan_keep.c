@@ -147,10 +147,13 @@ Test(plan_keep, forgets_one, .init = setup)
 	run(p, 0, NULL, 0);
 	cr_assert_eq(plan_forget(p, 999), 0);
 	cr_assert_eq(plan_forget(p, 3), SIZE);
+	cr_assert_eq(plan_forget(p, 3), 0, "it is counted twice");
 	s = plan_next(p, 0);
 	cr_assert(s.verb == PLAN_DROP && s.id == 3);
 	plan_dropped(p, 3);
 	check(p);
+	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
+	plan_used(p, 0, 0);
 	s = plan_next(p, 0);
 	cr_assert(s.verb == PLAN_FETCH && s.id == 3, "it is still needed");
 	scene_end(&sc);
@@ -175,4 +178,30 @@ Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = set
 	plan_used(p, 7, PLAN_QUIET_NS * 100);
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 101, NULL, 0), 1000);
 	plan_free(p);
+}
+
+/* Whatever the order says; but what is asked for comes. */
+Test(plan_keep, fetches_no_more_after_forgetting_until_somebody_reads, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(2000 * SIZE, 0, 4, 1000), in_order(1000));
+	sample_id asked = 5;
+
+	scene_tell(&sc, 0);
+	plan_fill(p, true);
+	plan_idle(p, true);
+	cr_assert_gt(run(p, 0, NULL, 0), 0);
+	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE);
+	for (sample_id id = 0; id < 1000; id++)
+		plan_forget(p, id);
+	cr_assert_eq(run(p, 0, NULL, 0), 0);
+	cr_assert_eq(plan_report(p).held, 0);
+	scene_tell(&sc, PLAN_QUIET_NS * 100);
+	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
+	cr_assert_eq(plan_warm(p, &asked, 1), 1);
+	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 1);
+	check(p);
+	plan_used(p, 0, PLAN_QUIET_NS * 100);
+	cr_assert_gt(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
+	scene_end(&sc);
 }
