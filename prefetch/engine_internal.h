@@ -52,14 +52,19 @@ struct late_job;
 
 /* The last entries of the epoch view that were resolved while another order was followed, and which
  * of them were opened right after that: ls -l resolves each as well, and whoever reads in the other
- * order opens each sooner or later. */
-#define LOOKS 16
+ * order opens each sooner or later.  By the last few it is known what is read; all were read once
+ * that is followed, which takes a while. */
+#define LOOKS 4096
+#define LOOKS_LAST 16
 #define LOOK_FOLLOWED 64               /* opens, its own among them: they come in batches */
 struct looks {
-	sample_id id[LOOKS];
-	uint64_t since[LOOKS];         /* `opens` when it was resolved */
-	bool opened[LOOKS];
-	unsigned at, count;
+	struct look {
+		uint64_t epoch, since; /* since: `opens` when it was resolved */
+		sample_id id;
+		uint32_t position;
+		bool opened;
+	} look[LOOKS];
+	uint64_t count;                /* of all; the last is look[(count - 1) % LOOKS] */
 	uint64_t opens;
 };
 
@@ -129,6 +134,8 @@ void *planner_main(void *engine);
 struct loose *loose_find(struct engine *e, struct block b);    /* or NULL */
 void loose_forget(struct engine *e, struct loose *l);  /* it is no late block any more */
 void planner_order(struct engine *e);  /* the tracker was changed: the plan must know */
+/* This epoch of the view is followed from now on: what was read of it before counts. */
+void planner_view(struct engine *e, uint64_t epoch);
 
 /* orders.c: the finder's */
 bool order_found(void *engine, const struct found *f);

@@ -179,7 +179,9 @@ static void follow_told(struct engine *e, struct ask *a)
 	plan_fill(e->plan, t->spec.kind == ORDER_AUTO);
 	e->looked = 0;
 	e->drawn = t->spec.kind == ORDER_DRAWN;
-	e->looks = (struct looks){ .count = 0 };
+	if (e->drawn)
+		planner_view(e, t->spec.epoch);
+	e->looks.count = 0;
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
 }
 

@@ -101,6 +101,21 @@ bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
 	return false;
 }
 
+void tracker_drawn_before(struct tracker *t, uint32_t position, sample_id id, bool opened,
+			  uint64_t now)
+{
+	struct follow *main = t->job_count ? t->jobs[0] : NULL;
+	uint32_t index, p;
+
+	if (t->spec.kind != ORDER_DRAWN || !main || position >= main->course.sequence->length)
+		return;
+	follow_ask(main, position);
+	/* The dataset may have changed, and the entry with it. */
+	if (opened && list_index(main->course.list, id, &index) &&
+	    follow_awaits(main, index, &p) && p == position)
+		follow_take(main, p, 0, now);
+}
+
 /* The last readers of the epoch before have ended, or are too far behind. */
 static void let_go(struct tracker *t)
 {

@@ -61,11 +61,17 @@ static bool opened_at(const struct follow *f, uint32_t position)
 	return f->opened[position / BITS] >> (position % BITS) & 1;
 }
 
+static bool asked_at(const struct follow *f, uint32_t position)
+{
+	return f->asked[position / BITS] >> (position % BITS) & 1;
+}
+
 static void advance_front(struct follow *f)
 {
 	struct course *c = &f->course;
 
-	while (c->front < c->sequence->length && opened_at(f, c->front))
+	while (c->front < c->sequence->length &&
+	       (opened_at(f, c->front) || (c->front < f->unheard && !asked_at(f, c->front))))
 		c->front++;
 }
 
@@ -219,6 +225,16 @@ static void begin_late(struct follow *f, uint32_t position)
 		f->course.front = f->course.reach = position - behind;
 }
 
+/* Near the end of what is drawn: what nobody asked for since we hear was read before. */
+static void give_up_unheard(struct follow *f)
+{
+	if (f->perhaps_asked == 0 || !follow_nearly_done(f))
+		return;
+	f->unheard = f->perhaps_asked;
+	f->perhaps_asked = 0;
+	advance_front(f);
+}
+
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
 	bool continues = score_continues(&f->score, position, scale_of(f->course.sequence));
@@ -231,6 +247,7 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 	agree(f, continues);
 	score_open(&f->score, position, scale_of(f->course.sequence));
 	mark(f, position, agrees, now);
+	give_up_unheard(f);
 	pass_by(f, now);
 	remember_pid(f, pid);
 	f->course.last_open = now;
@@ -239,13 +256,10 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 
 void follow_ask(struct follow *f, uint32_t position)
 {
-	uint32_t length = f->course.sequence->length;
-	uint32_t from = f->is_asked ? position : 0;
-	uint32_t end = f->is_asked ? position + 1 : position + ASKED_BEFORE;
-
-	for (uint32_t p = from; p < DL_MIN(end, length); p++)
-		f->asked[p / BITS] |= UINT64_C(1) << (p % BITS);
+	if (!f->is_asked)
+		f->perhaps_asked = DL_MIN(position + ASKED_BEFORE, f->course.sequence->length);
 	f->is_asked = true;
+	f->asked[position / BITS] |= UINT64_C(1) << (position % BITS);
 }
 
 bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position)
@@ -253,7 +267,7 @@ bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_positio
 	uint32_t p = f->course.sequence->pieces->where[index];
 
 	*ret_position = p;
-	return f->asked[p / BITS] >> (p % BITS) & 1 && !opened_at(f, p);
+	return (asked_at(f, p) || p < f->perhaps_asked) && !opened_at(f, p);
 }
 
 void follow_miss(struct follow *f)

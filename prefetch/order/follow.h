@@ -18,6 +18,8 @@ struct follow {
 	bool begun;                    /* some open agreed, or it is known where it began */
 	uint64_t *asked;               /* of what is drawn, see follow_ask(); a bit a position */
 	bool is_asked;                 /* ... for anything */
+	uint32_t perhaps_asked;        /* positions below may have been, before we heard; ... */
+	uint32_t unheard;              /* ... or were, and opened, if nobody has asked since */
 	struct score score;            /* of opens since it began */
 	uint64_t agreed;               /* the last 64 opens of its list, newest in bit 0: continued
 	                                * a lane */
@@ -60,7 +62,8 @@ static inline void follow_freep(struct follow **f) { follow_free(*f); }
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
 /* Of what is drawn, readers ask for a position before they open what is there.  Those up to the
- * first of which we hear, and some more, may have been asked for before. */
+ * first of which we hear, and some more, may have been asked for before; what of them nobody has
+ * asked for when the end is near was also opened before. */
 void follow_ask(struct follow *f, uint32_t position);
 /* The position of this index was asked for and not opened since. */
 bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position);

@@ -107,6 +107,10 @@ bool tracker_epoch(struct tracker *t, uint64_t epoch);
  * now, the next one; the one before it until its last readers have ended.  Any other is followed
  * once its files are opened. */
 bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position);
+/* Right after it was told: this was asked for before, as entry of its first epoch, and perhaps
+ * opened since.  Oldest first. */
+void tracker_drawn_before(struct tracker *t, uint32_t position, sample_id id, bool opened,
+			  uint64_t now);
 
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);

@@ -146,6 +146,13 @@ wait_for 30 all_seen || fail "opens: $(stat_of opens)"
 look "after an epoch"
 for f in "$epochs"/3/*; do cat "$f" > /dev/null; done
 wait_for 30 sh -c "\"$DLFS\" order $mnt | grep -q ^drawn" || fail "not followed: $("$DLFS" order "$mnt")"
+# The entries that were opened before it was count, and each epoch's for that one.
+read_whole() { jq -e ".order.epoch == $1 and .order.position == .order.length" "$mnt/.dlfs/stats.json" > /dev/null; }
+wait_for 30 read_whole 3 || fail "epoch 3 was read: $(jq -c .order "$mnt/.dlfs/stats.json")"
+for e in 4 5; do
+	for f in "$epochs/$e"/*; do cat "$f" > /dev/null; done
+	wait_for 30 read_whole $e || fail "epoch $e was read: $(jq -c .order "$mnt/.dlfs/stats.json")"
+done
 umount_dlfs "$mnt"
 
 # Several extensions: none is in the names.  No samples: no epochs.

@@ -237,3 +237,44 @@ Test(drawn, means_nothing_to_other_orders)
 		cr_assert_not(tracker_drawn(s.tracker, 3, 0));
 	stage_close(&s);
 }
+
+/* Whoever reads was at it before his order was followed: what he had is nobody's to wait for, and
+ * the next epoch's opens are that one's. */
+Test(drawn, is_over_though_its_first_entries_were_read_before)
+{
+	struct stage s;
+
+	stage_open(&s, "drawn:epoch=0,piece=20,reservoir=2000", N, NULL);
+	for (uint64_t e = 0; e < 3; e++) {
+		dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+
+		tracker_drawn(s.tracker, e, e == 0 ? 20 : 0);
+		q = sequence_ref(main_of(&s)->sequence);
+		for (uint32_t at = e == 0 ? 20 : 0; at < N; at++) {
+			tracker_drawn(s.tracker, e, at);
+			cr_assert_eq(stage_see(&s, sample_at(q, at), 1), TRACKER_FITS);
+		}
+		cr_assert_eq(main_of(&s)->epoch, e);
+		cr_assert_eq(main_of(&s)->front, N, "epoch %u is at %u", (unsigned)e,
+			     main_of(&s)->front);
+	}
+	stage_close(&s);
+}
+
+Test(drawn, counts_what_was_read_before_it_was_followed)
+{
+	const struct sequence *q;
+	struct stage s;
+
+	stage_open(&s, "drawn:epoch=0,piece=20,reservoir=2000", N, NULL);
+	q = main_of(&s)->sequence;
+	for (uint32_t at = 0; at < 24; at++)
+		tracker_drawn_before(s.tracker, at, sample_at(q, at), at < 20, 0);
+	tracker_drawn_before(s.tracker, 25, sample_at(q, 26), true, 0);  /* another sample now */
+	tracker_drawn_before(s.tracker, N, FIRST_ID, true, 0);
+	cr_assert_eq(main_of(&s)->front, 20);
+	cr_assert_eq(main_of(&s)->reach, 20);
+	stage_see(&s, sample_at(q, 20), 1);
+	cr_assert_eq(main_of(&s)->front, 21);
+	stage_close(&s);
+}
