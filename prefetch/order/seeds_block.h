@@ -1,14 +1,15 @@
 /* The kernel, for vectors of LANES words; a file for each instruction set includes it, compiled
- * with its flags.  Seeding steps wait for each other, so GROUP vectors take turns. */
+ * with its flags.  Seeding steps wait for each other, so GROUP vectors take turns: as many as
+ * measured fastest (bench-seeds speed), also where not all of them have a register. */
 #include <string.h>
 
 #include "prefetch/order/seeds_kernel.h"
 
 #ifndef LANES                          /* for the least of processors */
 #define LANES 4
+#define GROUP 16
 #define BLOCK seeds_block_portable
 #endif
-#define GROUP 8
 #define BATCH (LANES * GROUP)
 
 typedef uint32_t words __attribute__((vector_size(LANES * 4)));
@@ -32,13 +33,12 @@ static inline words output(words upper, words lower, words far)
 /* Seeds, one a lane. */
 static inline words from(uint32_t base)
 {
-	uint32_t seeds[LANES];
+	static const uint32_t lanes[16] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
 	words x;
 
-	for (unsigned l = 0; l < LANES; l++)
-		seeds[l] = base + l;
-	memcpy(&x, seeds, sizeof(x));
-	return x;
+	_Static_assert(LANES <= 16, "a number for each lane");
+	memcpy(&x, lanes, sizeof(x));
+	return x + base;
 }
 
 /* The words with number 0 and 2 of BATCH seeds. */
