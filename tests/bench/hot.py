@@ -169,8 +169,20 @@ def measure(bench, peers, listed, count, size):
                       times[peer.name], times["native"], peer.note)
 
 
+def compact_memory():
+    """Pages that lie side by side are read a fifth faster than scattered ones, whoever serves them;
+    how much of a machine's free memory is scattered depends on what ran before."""
+    try:
+        with open("/proc/sys/vm/compact_memory", "w", encoding="ascii") as knob:
+            knob.write("1")
+    except OSError as why:
+        return f"not compacted ({why.strerror})"
+    return "compacted"
+
+
 def hot(bench):
     source = dataset(bench)
+    print(f"  hot: free memory {compact_memory()}", flush=True)
     listed, count, size = shuffled_list(bench, source, "hot.list")
     image = image_maker(bench, source)
     with contextlib.ExitStack() as stack:
