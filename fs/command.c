@@ -165,8 +165,10 @@ static void run_order(struct errand *errand, struct serve *s)
 
 	if (!s->stopping)
 		r = engine_order(s->engine, o->spec, s->options->mountpoint, why);
-	if (r == 0)
+	if (r == 0) {
 		shared_set_spec(s->options->shared, o->spec);
+		engine_expect(s->engine);      /* who tells an order is about to read */
+	}
 	command_note(s, o->spec, r, why);
 	dl_lock_take(&c->lock);
 	o->result = r;
@@ -275,6 +277,8 @@ int command_epoch(struct serve *s, const char *number)
 
 	if (is_epoch(number, &epoch))
 		r = engine_epoch(s->engine, epoch, why);
+	if (r == 0)
+		engine_expect(s->engine);
 	DL_HOLD(&c->lock);
 	if (r == 0)
 		memcpy(c->error, c->why, sizeof(c->error));

@@ -200,6 +200,11 @@ void engine_pressed(struct engine *e)
 	tell(e, (struct fact){ .kind = FACT_PRESSED, .time = clock_now() });
 }
 
+void engine_expect(struct engine *e)
+{
+	tell(e, (struct fact){ .kind = FACT_EXPECT });
+}
+
 void engine_known(struct engine *e, sample_id id)
 {
 	/* While it is being pushed, the kernel may just have said that it does not know it. */

@@ -118,9 +118,11 @@ uint64_t engine_whole(const struct engine *e);  /* samples up to this size are f
  * plan_warm().  Or -ETIMEDOUT */
 int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
 /* Let go of these (a few thousand at once); how many bytes that will be.  Then nothing is fetched
- * until somebody opens a sample, but what engine_warm() and engine_bring() are told.  -ETIMEDOUT */
+ * until somebody reads, or engine_expect() says that he is about to, but what engine_warm() and
+ * engine_bring() are told.  -ETIMEDOUT */
 int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
 	DL_MUST_CHECK;
+void engine_expect(struct engine *e);
 /* It is being fetched into memory. */
 bool engine_is_coming(const struct engine *e, sample_id id);
 

@@ -321,6 +321,9 @@ static void take_fact(struct engine *e, const struct fact *f)
 	case FACT_GROWN:
 		plan_grown(e->plan, f->number, f->time);
 		break;
+	case FACT_EXPECT:
+		plan_expect(e->plan, clock_now());
+		break;
 	case FACT_ASK:
 		answer(e, f->time);
 		break;

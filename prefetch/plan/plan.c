@@ -148,6 +148,7 @@ void plan_late(struct plan *p, sample_id id)
 {
 	const struct held *h = held_find(p, id);
 
+	plan_expect(p, p->now);        /* his open may not have been seen */
 	if (h && h->wants && h->state == HELD_FETCHING)
 		lead_grow(p);
 }
@@ -249,6 +250,12 @@ uint64_t plan_forget(struct plan *p, sample_id id)
 		return 0;
 	held_change(p, h, h->state, ROLE_DOOMED);
 	return h->size;
+}
+
+void plan_expect(struct plan *p, uint64_t now)
+{
+	if (plan_is_resting(p))
+		p->quiet_at = now + PLAN_QUIET_NS;
 }
 
 /* --- Steps ---------------------------------------------------------------------------- */

@@ -103,8 +103,10 @@ void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled wi
  * there was no room. */
 int plan_warm(struct plan *p, const sample_id *ids, size_t count);
 /* It shall be dropped; its bytes, unless it was forgotten before.  Nothing is fetched then,
- * whatever the courses say, but for plan_warm(), until a reader opens something. */
+ * whatever the courses say, but for plan_warm(), until a reader opens something, or waits, or
+ * plan_expect() says that one is about to come. */
 uint64_t plan_forget(struct plan *p, sample_id id);
+void plan_expect(struct plan *p, uint64_t now);
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or
  * plan_wake().  Never more than `depth` × 2 fetches are out at once; where a source is read in

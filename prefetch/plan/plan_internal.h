@@ -138,7 +138,7 @@ struct plan {
 	bool warm_full;                /* and the rest was given up */
 };
 
-/* Something was forgotten, and nobody has opened anything since. */
+/* Something was forgotten, and nobody has read since, or is about to. */
 static inline bool plan_is_resting(const struct plan *p)
 {
 	return p->quiet_at == PLAN_NEVER;

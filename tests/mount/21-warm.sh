@@ -74,19 +74,24 @@ says "$DLFS" drop "$mnt" a/
 says "$DLFS" drop "$mnt" "$mnt/b/"
 umount_dlfs "$mnt"
 
-# It stays forgotten until somebody reads, though an order says what comes.
+# It stays forgotten until somebody reads or tells an order, though one says what comes.
 mount_dlfs "$src" "$mnt" "$far,order=sequential,store.path=$store,store.size=64MiB,store.keep_free=0"
 says "$DLFS" warm "$mnt"
 says "$DLFS" drop "$mnt"
 fetches=$(stat_of fetches)
 says "$DLFS" drop "$mnt"
 has '^forgotten: 0 files, 0 B in the store; 0 B in memory'
+for change in touch rm; do $change "$src/c.jpg" && "$DLFS" refresh "$mnt" > /dev/null; done
 sleep 1
 [ "$(stat_of store_records)" = 0 ] || fail "$(stat_of store_records) files are there again"
 [ "$(stat_of fetches)" = "$fetches" ] || fail "fetched since: $(($(stat_of fetches) - fetches))"
-cat "$mnt/a/1.jpg" > /dev/null
 all_there() { [ "$(stat_of store_records)" -ge 120 ]; }
-wait_for 30 all_there || fail "only $(stat_of store_records) files come again"
+for come in 'cat $mnt/a/1.jpg' '$DLFS order $mnt sequential' '$DLFS order $mnt --epoch 1'; do
+	eval "$come" > /dev/null || fail "$come"
+	wait_for 30 all_there || fail "$come: only $(stat_of store_records) files come again"
+	says "$DLFS" drop "$mnt"
+	[ "$(stat_of store_records)" = 0 ] || fail "not forgotten after $come"
+done
 umount_dlfs "$mnt"
 rm -r "$store"
 

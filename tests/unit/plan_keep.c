@@ -205,3 +205,24 @@ Test(plan_keep, fetches_no_more_after_forgetting_until_somebody_reads, .init = s
 	cr_assert_gt(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
 	scene_end(&sc);
 }
+
+static void wait_for_it(struct plan *p) { plan_late(p, 5); }
+static void expect_a_reader(struct plan *p) { plan_expect(p, 0); }
+
+/* An open that was not seen, or an order that was told. */
+Test(plan_keep, goes_on_once_somebody_waits_or_is_about_to_come, .init = setup)
+{
+	static void (*const come[])(struct plan *p) = { wait_for_it, expect_a_reader };
+
+	for (size_t i = 0; i < DL_COUNT(come); i++) {
+		struct scene sc;
+		struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
+
+		plan_forget(p, 0);
+		scene_tell(&sc, 0);
+		cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
+		come[i](p);
+		cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH);
+		scene_end(&sc);
+	}
+}
