@@ -71,7 +71,8 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 	bool whole = p->bytes.len == 0 && len == p->left;
 	int r = whole ? 0 : buf_append(&p->bytes, at, len);
 
-	if (skip + len >= view.len)
+	/* Not once its end was read: requests overtake each other, and some read backwards. */
+	if (store_read(e, len))
 		engine_read_to_end(p->serve->engine, store_block(e));
 	if (r < 0)
 		finish_error(p, r);

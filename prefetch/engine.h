@@ -94,7 +94,7 @@ int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry 
 	DL_MUST_CHECK;
 /* ... who waits for it, or is about to be answered: if an open goes with it, that is a late one. */
 void engine_asked(struct engine *e, sample_id id);
-/* The reader has the last byte of the block: it need not be held any longer. */
+/* All bytes of the block went to readers: it need not be held any longer. */
 void engine_read_to_end(struct engine *e, struct block b);
 
 /* --- Ahead of any order --------------------------------------------------------------- */

@@ -45,7 +45,7 @@ struct ask {                           /* a question that only the planner can a
 struct loose {                         /* a late block in the store that is not the plan's */
 	struct block block;
 	uint64_t len, until;
-	bool read;                     /* to its end, by somebody; others may still be at it */
+	bool read;                     /* all of it, by somebody; others may still be at it */
 };
 
 struct late_job;
@@ -176,8 +176,8 @@ void late_start(struct engine *e, struct entry *entry);
 void late_release(struct engine *e, uint64_t len);
 bool late_spare(struct engine *e, uint64_t len);       /* takes it, if nobody will miss it */
 bool late_short(struct engine *e);     /* somebody waits for a part of the reserve */
-bool late_tight(struct engine *e);     /* ... or soon will */
 bool late_wanted(struct engine *e, struct block b, bool in_run);       /* as ahead_wanted() */
+bool late_stays(struct engine *e, struct block b);     /* its reader comes back; there is room */
 void late_give_up(struct engine *e);
 /* got: what the reader had of the store. */
 void late_read_ahead(struct engine *e, struct block b, uint32_t pid, int got);

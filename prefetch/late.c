@@ -55,10 +55,11 @@ bool late_short(struct engine *e)
 	return e->late_first;
 }
 
-bool late_tight(struct engine *e)
+/* The last quarter of the reserve is for what readers wait for, and nothing is read ahead into it:
+ * who comes next would have to wait. */
+static uint64_t ahead_most(const struct engine *e)
 {
-	DL_HOLD(&e->late_lock);
-	return e->late_first || e->reserve_used > e->reserve / 4 * 3;
+	return e->reserve / 4 * 3;
 }
 
 static struct late_job *next_job(struct engine *e)
@@ -123,11 +124,24 @@ bool late_wanted(struct engine *e, struct block b, bool in_run)
 	return ahead_wanted(&e->ahead, b.id, b.number, in_run, now);
 }
 
+bool late_stays(struct engine *e, struct block b)
+{
+	uint64_t now = clock_now();
+
+	DL_HOLD(&e->late_lock);
+	if (e->late_first)
+		return false;
+	return ahead_in_hand(&e->ahead, b.id, b.number, now) ||
+		(e->reserve_used <= ahead_most(e) &&
+		 ahead_wanted(&e->ahead, b.id, b.number, false, now));
+}
+
 /* The room comes first: a block that nobody waits for is never queued for it. */
 static bool room_for(struct engine *e, uint64_t len)
 {
 	DL_HOLD(&e->late_lock);
-	return !e->stopping && !e->late_first && reserve_take(e, len);
+	return !e->stopping && !e->late_first && e->reserve_used + len <= ahead_most(e) &&
+		reserve_take(e, len);
 }
 
 /* Half of the reserve stays for readers. */

@@ -149,7 +149,7 @@ static void drop_loose(struct engine *e, struct loose *l)
 	loose_forget(e, l);
 }
 
-/* It was read to its end; or it is there for a reader who jumps about in a big file, and has had
+/* All of it was read; or it is there for a reader who jumps about in a big file, and has had
  * what it came for.  What the plan waits for is the plan's once the fetch is done. */
 static bool may_go(struct engine *e, const struct loose *l)
 {
@@ -192,7 +192,7 @@ static void read_end(struct engine *e, const struct fact *f)
  * would only be fetched again.  Unless others need the room. */
 static bool stays(struct engine *e, const struct loose *l)
 {
-	return is_big(e, l->block.id) && !late_tight(e) && late_wanted(e, l->block, false);
+	return is_big(e, l->block.id) && late_stays(e, l->block);
 }
 
 static uint64_t settle_loose(struct engine *e, uint64_t now)

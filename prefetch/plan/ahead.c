@@ -27,18 +27,29 @@ static struct ahead_stream *find_or_take(struct ahead *a, sample_id id, uint32_t
 
 static bool is_near(const struct ahead_stream *s, uint32_t number)
 {
-	return number <= s->next && s->next - number <= BEHIND;
+	return number <= s->next ? s->next - number <= BEHIND
+				 : s->run > 0 && number - s->next < BEHIND;
 }
 
-/* The block after the last one. */
-static void step(struct ahead_stream *s, enum ahead_got got, uint32_t most)
+static void shrink(struct ahead_stream *s)
 {
-	bool let_go = got == AHEAD_ABSENT && s->next < s->asked;
+	s->run = s->most = s->run / GROWTH;
+	s->was_let_go = true;
+	s->taken = 0;
+	s->asked = s->next;
+}
 
-	s->next++;
+/* The block after the last one, or one that has overtaken that. */
+static void step(struct ahead_stream *s, uint32_t number, enum ahead_got got, uint32_t most)
+{
+	bool let_go = got == AHEAD_ABSENT && number < s->asked;
+
+	s->next = number + 1;
 	if (let_go)
-		s->asked = s->next;
-	else if (got != AHEAD_READY)
+		shrink(s);
+	else if (s->was_let_go)
+		most = DL_MIN(most, s->most + ++s->taken / GROWTH);
+	if (!let_go && got != AHEAD_READY)
 		s->run = DL_MIN(s->run * GROWTH + 1, most);
 	s->asked = DL_MAX(s->asked, s->next);
 }
@@ -53,8 +64,8 @@ struct ahead_range ahead_read(struct ahead *a, sample_id id, uint32_t pid, uint3
 	if (!is_near(s, number)) {
 		s->next = s->asked = number + 1;
 		s->run = 0;
-	} else if (number == s->next) {
-		step(s, got, most);
+	} else if (number >= s->next) {
+		step(s, number, got, most);
 	}
 	first = s->asked;
 	end = s->next + s->run;
@@ -68,6 +79,15 @@ void ahead_no_room(struct ahead *a, sample_id id, uint32_t pid, uint32_t number)
 
 	if (s && number < s->asked)
 		s->asked = DL_MAX(number, s->next);
+}
+
+bool ahead_in_hand(const struct ahead *a, sample_id id, uint32_t number, uint64_t now)
+{
+	for (const struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
+		if (s->seen && s->id == id && now < s->seen + AHEAD_PAUSE &&
+		    number < s->next && s->next - number <= BEHIND)
+			return true;
+	return false;
 }
 
 bool ahead_wanted(const struct ahead *a, sample_id id, uint32_t number, bool in_run, uint64_t now)

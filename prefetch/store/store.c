@@ -1,6 +1,7 @@
 #include "prefetch/store/store.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/lock.h"
@@ -16,6 +17,7 @@ struct entry {
 	enum state state;
 	unsigned pins;
 	struct buf bytes;              /* written by the filler; immutable once READY */
+	_Atomic uint64_t read;         /* bytes of it that went to readers */
 	struct waiter *waiters;        /* while FILLING */
 };
 
@@ -222,6 +224,13 @@ void store_abort(struct entry *e, int error)
 struct bytes store_view(const struct entry *e)
 {
 	return (struct bytes){ e->bytes.at, e->bytes.len };
+}
+
+bool store_read(struct entry *e, uint64_t len)
+{
+	uint64_t before = atomic_fetch_add_explicit(&e->read, len, memory_order_relaxed);
+
+	return before < e->bytes.len && before + len >= e->bytes.len;
 }
 
 struct block store_block(const struct entry *e)

@@ -54,6 +54,8 @@ void store_commit(struct entry *e, struct buf *bytes);  /* takes bytes; keeps th
 void store_abort(struct entry *e, int error);           /* error < 0; drops the pin */
 
 struct bytes store_view(const struct entry *e);         /* pinned, ready entries only */
+/* So many bytes more of it went to readers.  true, once: by now as many as it has. */
+bool store_read(struct entry *e, uint64_t len);
 struct block store_block(const struct entry *e);
 void store_unpin(struct entry *e);
 bool store_drop(struct store *s, struct block b);       /* false: absent or filling */

@@ -63,3 +63,32 @@ read(4)
 more = fetched_at_last() - before
 assert more <= 4 + 2, f"{more} MiB were fetched for the next 4"
 P
+umount_dlfs "$mnt"
+
+# From its end to its beginning, too, each block is fetched once.
+mount_dlfs "$src" "$mnt" order=none,memory=32MiB
+python3 - "$src/r.bin" "$mnt/r.bin" <<'P'
+import os, sys
+a, b = (os.open(p, os.O_RDONLY) for p in sys.argv[1:])
+for at in reversed(range(0, 20000000, 65536)):
+    assert os.pread(a, 65536, at) == os.pread(b, 65536, at), at
+P
+fetched=$(stat_of bytes_fetched)
+[ "$fetched" -le 24000000 ] || fail "$fetched bytes were fetched for 20000000"
+umount_dlfs "$mnt"
+
+# Many who are slow, and room for little more than what they have in hand: that is not let go.
+mount_dlfs "$src" "$mnt" order=none,memory=64MiB
+python3 - "$mnt/s.bin" <<'P'
+import os, sys, threading, time
+def read(at):
+    file = os.open(sys.argv[1], os.O_RDONLY)
+    for i in range(40):
+        assert len(os.pread(file, 1 << 17, at + (i << 17))) == 1 << 17
+        time.sleep(0.25)
+readers = [threading.Thread(target=read, args=[k << 29]) for k in range(7)]
+for r in readers: r.start()
+for r in readers: r.join()
+P
+fetched=$(stat_of bytes_fetched)
+[ "$fetched" -le $((72 << 20)) ] || fail "$fetched bytes were fetched for 35 MiB"

@@ -76,6 +76,10 @@ Test(ahead, requests_that_overtake_each_other_end_no_run)
 		read_as(1, i, AHEAD_COMING);
 	cr_assert_eq(read_as(1, 2, AHEAD_COMING).end, 25u);
 	cr_assert_eq(window(1, 4, AHEAD_COMING), 85u);
+	cr_assert_eq(window(1, 6, AHEAD_READY), 85u);
+	cr_assert_eq(read_as(1, 5, AHEAD_READY).end, 92u);
+	cr_assert_eq(window(1, 7, AHEAD_READY), 85u);
+	cr_assert_eq(window(1, 10, AHEAD_READY), 0u, "that is another place");
 }
 
 Test(ahead, what_was_let_go_is_asked_for_again)
@@ -87,9 +91,41 @@ Test(ahead, what_was_let_go_is_asked_for_again)
 	cr_assert_eq(r.end, 25u);
 	r = read_as(1, 4, AHEAD_ABSENT);
 	cr_assert_eq(r.first, 5u);
-	cr_assert_eq(r.end, 26u, "it is no reason for a longer window");
+	cr_assert_eq(r.end, 10u, "the window was too long");
 	r = read_as(1, 5, AHEAD_READY);
-	cr_assert_eq(r.first, 26u);
+	cr_assert_eq(r.first, 10u);
+}
+
+/* He reads some blocks in a row, and is away then for longer than a window is held. */
+Test(ahead, who_comes_back_late_again_and_again_has_most_fetched_once)
+{
+	const uint32_t bursts = 40, blocks = 16;
+	unsigned fetched = 0;
+	uint32_t there = 0;            /* blocks below it were fetched and not let go */
+
+	for (uint32_t i = 0; i < bursts * blocks; i++) {
+		struct ahead_range r;
+		enum ahead_got got;
+
+		if (i % blocks == 0)
+			there = i;
+		got = i >= there ? AHEAD_ABSENT : i % 4 == 0 ? AHEAD_COMING : AHEAD_READY;
+		r = ahead_read(&a, FILE_ID, 1, i, got, MOST, now);
+		fetched += got == AHEAD_ABSENT;
+		fetched += r.end - r.first;
+		there = DL_MAX(r.end, i + 1);
+	}
+	cr_assert_lt(fetched, bursts * blocks * 2, "%u of %u", fetched, bursts * blocks);
+}
+
+/* With memory again he has a window again. */
+Test(ahead, a_window_that_was_let_go_grows_again)
+{
+	for (uint32_t i = 0; i < 5; i++)
+		read_as(1, i, i < 4 ? AHEAD_COMING : AHEAD_ABSENT);
+	for (uint32_t i = 5; i < 500; i++)
+		window(1, i, AHEAD_COMING);
+	cr_assert_eq(window(1, 500, AHEAD_COMING), MOST);
 }
 
 Test(ahead, what_had_no_room_is_asked_for_again)
@@ -130,6 +166,18 @@ Test(ahead, a_block_that_is_being_read_is_wanted_but_no_run)
 	cr_assert(ahead_wanted(&a, FILE_ID, 20, false, now));
 	cr_assert(!ahead_wanted(&a, FILE_ID, 20, true, now));
 	cr_assert(!ahead_wanted(&a, FILE_ID, 21, false, now));
+}
+
+Test(ahead, what_was_begun_is_in_hand_and_what_comes_is_not)
+{
+	for (uint32_t i = 0; i < 4; i++)
+		read_as(1, i, AHEAD_COMING);
+	cr_assert(ahead_in_hand(&a, FILE_ID, 3, now));
+	cr_assert(ahead_in_hand(&a, FILE_ID, 2, now));
+	cr_assert(!ahead_in_hand(&a, FILE_ID, 1, now));
+	cr_assert(!ahead_in_hand(&a, FILE_ID, 4, now));
+	cr_assert(!ahead_in_hand(&a, FILE_ID + 1, 3, now));
+	cr_assert(!ahead_in_hand(&a, FILE_ID, 3, now + AHEAD_PAUSE));
 }
 
 Test(ahead, each_reader_has_his_own_and_the_one_longest_gone_makes_room)
