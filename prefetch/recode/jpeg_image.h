@@ -10,8 +10,6 @@
 #include "prefetch/recode/jpeg_outline.h"
 #include "prefetch/recode/room.h"
 
-#define JPEG_VALUE_MAX 1023            /* of a coefficient; what is beyond means the same */
-
 struct jpeg_plane {
 	int16_t *at;                   /* [rows][columns][64] */
 	uint32_t columns, rows;        /* in blocks, padding to a whole MCU not among them */
@@ -25,18 +23,21 @@ struct jpeg_image {
 	struct jpeg_plane plane[JPEG_COMPONENTS];
 };
 
-/* RECODE_DONE, or why it cannot be had.  Any warning of the decoder is RECODE_DAMAGED. */
+/* RECODE_DONE, or why it cannot be had.  RECODE_DAMAGED is any warning of the decoder, and what no
+ * picture has (range.h).
+ */
 enum recode_reason jpeg_read(struct bytes source, struct recode_room *room,
 			     struct jpeg_image *ret);
 
 /* The same, but made smaller: decoded at the nearest size that is no smaller, and from there to
- * width * height.  All planes are of that size, with the source's steps.
+ * width * height.  All planes are of that size, with the source's steps.  It is what
+ * libjpeg shows: coefficients are not looked at.
  */
 enum recode_reason jpeg_scale(struct bytes source, unsigned width, unsigned height,
 			      struct recode_room *room, struct jpeg_image *ret);
 
 /* Baseline (8-bit steps permitting), with optimal Huffman codes.  The planes hold levels, up to
- * JPEG_VALUE_MAX + 1, to be multiplied by quant[]; the second and the third share their quant[].
+ * 1024, to be multiplied by quant[]; the second and the third share their quant[].
  * The APPn and COM segments of `notes`, a JPEG, are copied in front.
  * RECODE_NO_GAIN: it would be longer than `most` bytes.
  */

@@ -2,6 +2,7 @@
 
 #include "prefetch/recode/jpeg_rows.h"
 #include "prefetch/recode/kernel.h"
+#include "prefetch/recode/range.h"
 
 struct reading {
 	struct jpeg_guard guard;
@@ -20,6 +21,7 @@ static void take_plane(struct reading *r, unsigned i, jvirt_barray_ptr from)
 {
 	const jpeg_component_info *c = &r->in.comp_info[i];
 	struct jpeg_plane *p = &r->image->plane[i];
+	int16_t most[64];
 	uint32_t padded;
 
 	if (!c->quant_table)
@@ -32,9 +34,15 @@ static void take_plane(struct reading *r, unsigned i, jvirt_barray_ptr from)
 	/* Padding to whole MCUs is left out, in place. */
 	padded = (p->columns + p->h - 1) / p->h * p->h;
 	p->at = jpeg_rows_first(from)[0];
-	for (uint32_t y = 0; y < p->rows; y++)
-		kernel_best()->scale(p->at + (size_t)y * padded * 64, p->quant, p->columns,
-				     p->at + (size_t)y * p->columns * 64);
+	range_most(p->quant, most);
+	for (uint32_t y = 0; y < p->rows; y++) {
+		int16_t *to = p->at + (size_t)y * p->columns * 64;
+
+		if (!kernel_best()->scale(p->at + (size_t)y * padded * 64, p->quant, most,
+					  p->columns, to)
+		    || !kernel_best()->within(to, p->columns, RANGE_PIXEL))
+			jpeg_leave(&r->guard, RECODE_DAMAGED);
+	}
 }
 
 static void read_all(void *context)

@@ -39,8 +39,16 @@ struct kernel {
 	 */
 	float (*halve)(const int16_t *above, const int16_t *below, uint32_t columns, int16_t *to);
 
-	/* Levels times steps, within JPEG_VALUE_MAX.  `to` may be `from`, or blocks before it. */
-	void (*scale)(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);
+	/* Levels times steps.  `to` may be `from`, or blocks before it.  false: a level is beyond
+	 * its most[k], and `to` is of no use.
+	 */
+	bool (*scale)(const int16_t *from, const uint16_t steps[64], const int16_t most[64],
+		      size_t count, int16_t *to);
+
+	/* No pixel, before it is clamped, is further than `most` from the middle between black and
+	 * white.  Of coefficients below 4096.
+	 */
+	bool (*within)(const int16_t *blocks, size_t count, float most);
 
 	/* Levels of `count` blocks.  price[i]: of a bit in block i, in squared errors. */
 	void (*quantise)(const struct quantiser *q, const int16_t *from, const float *price,

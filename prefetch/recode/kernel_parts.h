@@ -11,6 +11,7 @@
 #define blocks_of KERNEL_JOIN(blocks_of, KERNEL)
 #define halve_of KERNEL_JOIN(halve_of, KERNEL)
 #define scale_of KERNEL_JOIN(scale_of, KERNEL)
+#define within_of KERNEL_JOIN(within_of, KERNEL)
 #define quantise_of KERNEL_JOIN(quantise_of, KERNEL)
 #define error_of KERNEL_JOIN(error_of, KERNEL)
 #define count_of KERNEL_JOIN(count_of, KERNEL)
@@ -21,7 +22,9 @@ void pixels_of(const int16_t *blocks, const float *steps, uint32_t columns, uint
 	       size_t stride);
 void blocks_of(const float *from, size_t stride, uint32_t columns, int16_t *to);
 float halve_of(const int16_t *above, const int16_t *below, uint32_t columns, int16_t *to);
-void scale_of(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to);
+bool scale_of(const int16_t *from, const uint16_t steps[64], const int16_t most[64], size_t count,
+	      int16_t *to);
+bool within_of(const int16_t *blocks, size_t count, float most);
 void quantise_of(const struct quantiser *q, const int16_t *from, const float *price, size_t count,
 		 int16_t *levels);
 uint64_t error_of(const int16_t *from, const int16_t *levels, const uint16_t steps[64],

@@ -203,23 +203,66 @@ float halve_of(const int16_t *above, const int16_t *below, uint32_t columns, int
 	return sum;
 }
 
-static inline whole within(whole v, int most)
+bool scale_of(const int16_t *from, const uint16_t steps[64], const int16_t most[64], size_t count,
+	      int16_t *to)
 {
-	v = (v & (v <= most)) | (most & (v > most));
-	return (v & (v >= -most)) | (-most & (v < -most));
-}
+	short8 beyond = { 0 };
+	bool found = false;
 
-void scale_of(const int16_t *from, const uint16_t steps[64], size_t count, int16_t *to)
-{
 	for (size_t i = 0; i < 8 * count; i++) {
-		short8 v;
+		short8 v, limit;
 		steps8 s;
 
 		memcpy(&v, from + 8 * i, sizeof(v));
 		memcpy(&s, steps + i % 8 * 8, sizeof(s));
-		v = __builtin_convertvector(within(__builtin_convertvector(v, whole)
-						   * __builtin_convertvector(s, whole),
-						   JPEG_VALUE_MAX), short8);
+		memcpy(&limit, most + i % 8 * 8, sizeof(limit));
+		beyond |= (v > limit) | (v < -limit);
+		v = (short8)((steps8)v * s);
 		memcpy(to + 8 * i, &v, sizeof(v));
 	}
+	for (unsigned i = 0; i < 8; i++)
+		found |= beyond[i] != 0;
+	return !found;
+}
+
+/* A wave has 1/4 of its coefficient in a pixel at most, and the mean 1/8. */
+static inline int pixel_bound(const int16_t *block)
+{
+	short8 sums = { 0 };
+	whole sum;
+
+	for (unsigned i = 0; i < 8; i++) {
+		short8 v, sign;
+
+		memcpy(&v, block + 8 * i, sizeof(v));
+		sign = v >> 15;
+		sums += (v ^ sign) - sign;
+	}
+	sum = __builtin_convertvector(sums, whole);
+	sum += __builtin_shufflevector(sum, sum, 4, 5, 6, 7, 0, 1, 2, 3);
+	sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1, 6, 7, 4, 5);
+	return (sum[0] + sum[1] - abs(block[0]) / 2) / 4 + 1;
+}
+
+bool within_of(const int16_t *blocks, size_t count, float most)
+{
+	whole beyond = { 0 };
+	bool found = false;
+
+	for (size_t b = 0; b < count; b++, blocks += 64) {
+		line x[8];
+
+		if ((float)pixel_bound(blocks) <= most)
+			continue;
+		for (unsigned i = 0; i < 8; i++)
+			x[i] = row_of(blocks + 8 * i);
+		inverse_columns(x);
+		transpose(x);
+		inverse_columns(x);
+		for (unsigned i = 0; i < 8; i++)
+			beyond |= (x[i] > most) | (x[i] < -most);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		found |= beyond[i] != 0;
+	return !found;
 }

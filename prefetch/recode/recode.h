@@ -34,7 +34,8 @@ enum recode_reason {
 	RECODE_OFF,                    /* nothing is wanted of this kind of file */
 	RECODE_UNKNOWN,                /* neither a JPEG nor a PNG, whatever its name says */
 	RECODE_NO_GAIN,                /* a JPEG not 5 % smaller, a PNG not faster */
-	RECODE_DAMAGED,                /* truncated, corrupt, or decoded with a warning */
+	RECODE_DAMAGED,                /* truncated, corrupt, decoded with a warning, or values
+	                                * that no picture has */
 	RECODE_COLOUR,                 /* RGB or CMYK: there is no luma; or luma of half size */
 	RECODE_MPO,                    /* several pictures in one file */
 	RECODE_TRAILER,                /* something follows the end of the image */

@@ -145,4 +145,13 @@ put("large/prog.jpg", cjpeg(big, "-progressive", "-quality", "90"))
 put("large/boxes.png", pil(big, "PNG"))
 put("masks/0.jpg", pil(big.convert("L"), quality=90))
 put("masks/0.png", pil(big.quantize(16), "PNG"))
+
+# One byte is another, of which nothing warns: a step of a table, and the place of the bits of all means
+at = base.index(b"\xff\xdb") + 5
+put("odd/step.jpg", base[:at] + b"\xc8" + base[at + 1:])
+with open("one_by_one.scan", "w") as f:
+    f.write("0,1,2: 0-0, 0, 0;\n" + "".join(f"{i}: 1-63, 0, 0;\n" for i in range(3)))
+means = cjpeg(noise(120, 90), "-quality", "90", *scans)
+at = means.index(b"\xff\xda") + 13
+put("odd/means.jpg", means[:at] + b"\x05" + means[at + 1:])
 os.unlink("one_by_one.scan")

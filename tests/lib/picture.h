@@ -1,11 +1,11 @@
 /* JPEGs for tests, made on the spot, and what they look like decoded. */
 #pragma once
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <jpeglib.h>
 #include "base/buf.h"
+#include "tests/lib/ssim.h"
 
 struct picture {
 	unsigned width, height, quality;
@@ -14,6 +14,7 @@ struct picture {
 	bool progressive, arithmetic, apart;   /* apart: a scan for each component */
 	J_COLOR_SPACE space;           /* in the file; 0: as usual */
 	unsigned restart;              /* in MCUs */
+	uint8_t (*sample)(unsigned x, unsigned y, unsigned c);         /* NULL: picture_sample() */
 };
 
 /* Something between a photograph and noise: edges, slopes and texture, with little colour. */
@@ -75,7 +76,7 @@ static inline struct buf picture_make(struct picture p)
 		unsigned n = (unsigned)out.input_components;
 
 		for (unsigned i = 0; i < p.width * n; i++)
-			row[i] = picture_sample(i / n, y, i % n);
+			row[i] = (p.sample ? p.sample : picture_sample)(i / n, y, i % n);
 		jpeg_write_scanlines(&out, &row, 1);
 	}
 	jpeg_finish_compress(&out);
@@ -126,30 +127,9 @@ static inline struct decoded picture_decode(const void *at, size_t len)
 	return d;
 }
 
-/* As Wang et al. have it, one window after the other. */
 static inline double picture_ssim(const struct decoded *a, const struct decoded *b)
 {
-	double taps[11], all = 0, sum = 0, c1 = 0.01 * 255 * 0.01 * 255, c2 = 9 * c1;
-	unsigned n = a->components;
-
-	for (int i = 0; i < 11; i++)
-		all += taps[i] = exp(-(i - 5) * (i - 5) / (2 * 1.5 * 1.5));
-	for (unsigned y = 0; y + 11 <= a->height; y++)
-		for (unsigned x = 0; x + 11 <= a->width; x++) {
-			double p = 0, q = 0, pp = 0, qq = 0, pq = 0;
-
-			for (unsigned i = 0; i < 121; i++) {
-				size_t at = ((size_t)(y + i / 11) * a->width + x + i % 11) * n;
-				double w = taps[i / 11] * taps[i % 11] / all / all;
-				double u = a->pixels[at], v = b->pixels[at];
-
-				p += w * u, q += w * v;
-				pp += w * u * u, qq += w * v * v, pq += w * u * v;
-			}
-			sum += (2 * p * q + c1) * (2 * (pq - p * q) + c2)
-				/ ((p * p + q * q + c1) * (pp - p * p + qq - q * q + c2));
-		}
-	return sum / (a->height - 10) / (a->width - 10);
+	return ssim_of(a->pixels, b->pixels, a->width, a->height, a->components);
 }
 
 /* The mean squared error of component c in a part of the picture. */

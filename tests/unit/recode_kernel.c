@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "prefetch/recode/kernel.h"
 #include "prefetch/recode/luma.h"
+#include "prefetch/recode/range.h"
 
 #define COLUMNS 9
 #define STRIDE (8 * COLUMNS)
@@ -25,12 +26,14 @@ struct output {
 	uint8_t pixels[16 * STRIDE];
 	float mean[STRIDE], square[STRIDE], sum, lost;
 	uint64_t error;
+	int in_range;
 };
 
 static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
 {
 	static float work[3 * KERNEL_LINE(STRIDE)], values[8 * STRIDE];
 	uint16_t steps[64];
+	int16_t most[64];
 	float price[COLUMNS];
 	struct quantiser q;
 
@@ -40,7 +43,9 @@ static void run(const struct kernel *k, const int16_t *blocks, struct output *o)
 	for (unsigned i = 0; i < COLUMNS; i++)
 		price[i] = 10 * (float)(i + 1);
 	quantiser_init(&q, steps, seen_by_ssim);
-	k->scale(blocks, steps, COLUMNS, o->scaled);
+	range_most(steps, most);
+	o->in_range = k->scale(blocks, steps, most, COLUMNS, o->scaled)
+		+ 2 * k->within(o->scaled, COLUMNS, 500);
 	o->lost = k->halve(blocks, o->scaled, COLUMNS, o->halves);
 	k->quantise(&q, blocks, price, COLUMNS, o->levels);
 	o->error = k->error(blocks, o->levels, steps, COLUMNS);
@@ -115,20 +120,86 @@ Test(recode_kernel, levels_become_values_in_place)
 {
 	static int16_t blocks[3 * 64], to[3 * 64];
 	uint16_t steps[64];
+	int16_t most[64];
+	const struct kernel *k;
+
+	for (unsigned i = 0; i < 64; i++) {
+		steps[i] = (uint16_t)(i + 1);
+		most[i] = 50;
+	}
+	for (unsigned i = 0; (k = kernel_number(i)); i++) {
+		for (unsigned j = 0; j < 3 * 64; j++)
+			blocks[j] = (int16_t)(draw(101) - 50);
+		memcpy(to, blocks, sizeof(to));
+		cr_assert(k->scale(to + 64, steps, most, 2, to), "%s", k->name);
+		for (unsigned j = 0; j < 2 * 64; j++)
+			cr_assert_eq(to[j], blocks[64 + j] * steps[j % 64], "%s", k->name);
+	}
+}
+
+/* One of many, by whatever it is too large. */
+Test(recode_kernel, a_value_out_of_range_is_seen)
+{
+	static int16_t blocks[2 * 64], to[2 * 64];
+	uint16_t steps[64];
+	int16_t most[64];
 	const struct kernel *k;
 
 	for (unsigned i = 0; i < 64; i++)
 		steps[i] = i % 8 ? (uint16_t)(i + 1) : 65535;
-	for (unsigned i = 0; (k = kernel_number(i)); i++) {
-		for (unsigned j = 0; j < 3 * 64; j++)
-			blocks[j] = (int16_t)(j % 11 ? draw(100) - 50 : draw(2) ? 32767 : -32768);
-		memcpy(to, blocks, sizeof(to));
-		k->scale(to + 64, steps, 2, to);
+	range_most(steps, most);
+	for (unsigned i = 0; (k = kernel_number(i)); i++)
 		for (unsigned j = 0; j < 2 * 64; j++) {
-			int value = blocks[64 + j] * steps[j % 64];
-			int most = value > JPEG_VALUE_MAX ? JPEG_VALUE_MAX : value;
+			int level = most[j % 64], beyond[] = {
+				level + 1, -level - 1, 32767, -32767, -32768,
+			};
 
-			cr_assert_eq(to[j], DL_MAX(most, -JPEG_VALUE_MAX), "%s", k->name);
+			blocks[j] = (int16_t)(j % 2 ? level : -level);
+			cr_assert(k->scale(blocks, steps, most, 2, to), "%s, %u", k->name, j);
+			for (unsigned n = 0; n < DL_COUNT(beyond); n++) {
+				blocks[j] = (int16_t)beyond[n];
+				cr_assert_not(k->scale(blocks, steps, most, 2, to), "%s, %u by %d",
+					      k->name, j, beyond[n]);
+			}
+			blocks[j] = 0;
+		}
+}
+
+static double wave(unsigned u, unsigned x)
+{
+	return u ? cos((2 * x + 1) * u * M_PI / 16) / 2 : sqrt(0.125);
+}
+
+static double farthest(const int16_t *block)
+{
+	double most = 0;
+
+	for (unsigned p = 0; p < 64; p++) {
+		double sum = 0;
+
+		for (unsigned k = 0; k < 64; k++)
+			sum += block[k] * wave(k % 8, p % 8) * wave(k / 8, p / 8);
+		most = DL_MAX(most, fabs(sum));
+	}
+	return most;
+}
+
+Test(recode_kernel, a_pixel_out_of_range_is_seen)
+{
+	static int16_t blocks[3 * 64];
+	const struct kernel *k;
+
+	for (unsigned round = 0; round < 300; round++) {
+		unsigned some = 1 + (unsigned)draw(64);
+		float most;
+
+		for (unsigned i = 0; i < 64; i++)
+			blocks[64 + i] = (int16_t)((unsigned)draw(64) < some ? draw(2001) - 1000
+									     : 0);
+		most = (float)farthest(blocks + 64);
+		for (unsigned i = 0; (k = kernel_number(i)); i++) {
+			cr_assert(k->within(blocks, 3, most + 0.1f), "%s, %u", k->name, round);
+			cr_assert(!k->within(blocks, 3, most - 0.1f), "%s, %u", k->name, round);
 		}
 	}
 }
