@@ -125,7 +125,8 @@ static int open_beside(const char *name)
 	return r < 0 ? r : fd;
 }
 
-/* Without locks only a name of its own keeps two processes apart. */
+/* Without locks only a name of its own keeps two of them apart: threads, or processes, which may be
+ * of two machines. */
 static int open_new(const char *path, struct buf *ret_name)
 {
 	int fd, r = buf_printf(ret_name, "%s.new", path);
@@ -136,11 +137,10 @@ static int open_new(const char *path, struct buf *ret_name)
 	if (fd != -ENOLCK)
 		return fd;
 	unlink((char *)ret_name->at);
-	r = buf_printf(ret_name, "-%d", (int)getpid());
+	r = buf_printf(ret_name, "-XXXXXX");
 	if (r < 0)
 		return r;
-	fd = open((char *)ret_name->at, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		  0600);
+	fd = mkostemp((char *)ret_name->at, O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 

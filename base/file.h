@@ -10,7 +10,7 @@ int file_read(const char *path, size_t most, struct buf *ret) DL_MUST_CHECK;
 /* Make it a file with these bytes (mode 0600), in one step: whatever happens, there is the old file
  * or the new one, whole.  By a file beside it (path.new), which is on the disk before it takes the
  * name; one that a killed process left is used again.  -EBUSY: somebody else is just at it.  Where
- * the file system has no locks, path.new-PID, which is not. */
+ * the file system has no locks, path.new-XXXXXX (any letters), which is not. */
 int file_replace(const char *path, struct bytes bytes) DL_MUST_CHECK;
 /* The same of several parts, one after the other. */
 int file_replace_parts(const char *path, const struct iovec *parts, size_t count) DL_MUST_CHECK;
