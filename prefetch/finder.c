@@ -1,55 +1,19 @@
-#include "prefetch/finder.h"
-
+/* The finder's threads: one that waits and decides, and those that search. */
 #include <sched.h>
-#include <semaphore.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/lock.h"
+#include "prefetch/finder_internal.h"
 #include "prefetch/process.h"
-#include "prefetch/search.h"
 
-#define THREADS_MAX 256
 #define FRUITLESS_MAX 3                /* searches in a row; then a pause, longer each time */
 #define PAUSE_NS (600 * CLOCK_S)
 #define PAUSE_DOUBLINGS 6u
 #define ASK_AGAIN_NS (CLOCK_S / 2)
 #define ASKS_MAX 120
 #define LOOK_OPENS 64u
-
-struct finder {
-	struct finder_options options;
-	pthread_t thread, searchers[THREADS_MAX];
-	unsigned searcher_count;
-	sem_t news;                    /* for the finder's thread */
-	sem_t work;                    /* one for each searcher that shall take part */
-	_Atomic bool stopping;         /* the finder's thread ends; then ... */
-	_Atomic bool dismissed;        /* ... the searchers, whom it may have waited for */
-	_Atomic unsigned busy;         /* searchers at work */
-
-	struct dl_lock lock;           /* guards the next; never held for long */
-	struct evidence evidence;
-	struct list *lists[SEARCH_LISTS];
-	size_t list_count;
-	uint32_t epoch;                /* the most samples that a list has */
-	uint64_t tried;                /* the turn of the evidence that was searched last */
-	enum evidence_stage stage;     /* ... and when */
-	uint64_t compared;             /* the turn whose early evidence was compared with all */
-	unsigned fruitless;            /* searches in a row */
-	uint64_t rest_until;
-	bool searching;
-	struct lessons lessons;
-	bool unsaved;
-	uint64_t lesson_turn;          /* how often there were new ones */
-	uint64_t foretold;             /* the turn for which all was worked out */
-
-	/* The finder's thread's, or the busy searchers'. */
-	struct search search;
-	struct forecast forecast;
-	void (*work_on)(struct finder *f);
-};
 
 /* --- Searchers ------------------------------------------------------------------------- */
 
@@ -104,14 +68,6 @@ static void wait_news(struct finder *f, uint64_t ns)
 
 /* --- The finder's thread --------------------------------------------------------------- */
 
-static bool worth_a_search(const struct finder *f)
-{
-	enum evidence_stage stage = evidence_stage(&f->evidence);
-
-	return f->list_count > 0 && stage > EVIDENCE_NONE &&
-	       (f->tried != f->evidence.turn || f->stage < stage) && clock_now() >= f->rest_until;
-}
-
 static bool latest(void *context, struct evidence *ret)
 {
 	struct finder *f = context;
@@ -126,7 +82,7 @@ static bool take_work(struct finder *f)
 	struct search *s = &f->search;
 
 	DL_HOLD(&f->lock);
-	if (f->stopping || !worth_a_search(f))
+	if (f->stopping || !finder_may_search(f))
 		return false;
 	memset(s, 0, sizeof(*s));
 	f->tried = f->evidence.turn;
@@ -169,12 +125,12 @@ static void search_with_all(struct finder *f)
 		wait_news(f, ASK_AGAIN_NS);
 }
 
-static bool still_true(struct finder *f, struct found *found)
+static bool still_true(struct finder *f, const struct positions *positions, struct found *found)
 {
 	DL_HOLD(&f->lock);
 	if (f->stopping || f->evidence.turn != f->tried)
 		return false;
-	search_ranks(&f->evidence, found);
+	search_ranks(&f->evidence, positions, found);
 	f->evidence.held = found->rank_count > 0 || !evidence_has_pids(&f->evidence);
 	return true;
 }
@@ -190,13 +146,13 @@ static bool all_there(struct finder *f, const struct found *found)
 }
 
 /* The tracker wants to see it in the opens of late: they may not have come yet. */
-static bool ask_to_follow(struct finder *f)
+static bool ask_to_follow(struct finder *f, const struct positions *positions)
 {
 	struct found found = f->search.found;
 	uint32_t ranks = 0;
 	bool followed = false;
 
-	for (unsigned i = 0; i < ASKS_MAX && still_true(f, &found); i++) {
+	for (unsigned i = 0; i < ASKS_MAX && still_true(f, positions, &found); i++) {
 		if (!followed || found.rank_count != ranks) {
 			followed = f->options.found(f->options.context, &found);
 			ranks = found.rank_count;
@@ -206,6 +162,26 @@ static bool ask_to_follow(struct finder *f)
 		wait_news(f, ASK_AGAIN_NS);
 	}
 	return followed;
+}
+
+/* What is left is for the next search. */
+static void acquit_found(struct finder *f, const struct positions *positions)
+{
+	DL_HOLD(&f->lock);
+	if (f->evidence.turn == f->tried)
+		search_acquit(&f->search.found, positions, &f->evidence);
+}
+
+/* true: something was found, and is followed. */
+static bool take_found(struct finder *f)
+{
+	dl_cleanup(positions_fini) struct positions positions = { 0 };
+
+	if (!f->search.claimed || search_positions(&f->search.found, &positions) < 0 ||
+	    !ask_to_follow(f, &positions))
+		return false;
+	acquit_found(f, &positions);
+	return true;
 }
 
 /* An order that cannot be found must not cost for ever; but the next job's may be another. */
@@ -233,7 +209,7 @@ static void look(struct finder *f)
 
 	{
 		DL_HOLD(&f->lock);
-		if (!f->options.look || f->stopping || !worth_a_search(f))
+		if (!f->options.look || f->stopping || !finder_may_search(f))
 			return;
 		count = DL_MIN(f->evidence.count, (size_t)LOOK_OPENS);
 		for (size_t i = 0; i < count; i++)
@@ -280,14 +256,6 @@ static bool foretell(struct finder *f)
 	return true;
 }
 
-/* What is left is for the next search. */
-static void acquit_found(struct finder *f)
-{
-	DL_HOLD(&f->lock);
-	if (f->evidence.turn == f->tried)
-		search_acquit(&f->search.found, &f->evidence);
-}
-
 static void *finder_main(void *arg)
 {
 	struct finder *f = arg;
@@ -303,119 +271,12 @@ static void *finder_main(void *arg)
 		}
 		evidence_parents(&f->search.evidence, f->options.parent);
 		search_with_all(f);
-		fruit = f->search.claimed && ask_to_follow(f);
-		if (fruit)
-			acquit_found(f);
+		fruit = take_found(f);
 		search_fini(&f->search);
 		conclude(f, fruit);
 	}
 	save_lessons(f);
 	return NULL;
-}
-
-/* --- Evidence -------------------------------------------------------------------------- */
-
-static void drop_lists(struct finder *f)
-{
-	while (f->list_count > 0)
-		list_unref(f->lists[--f->list_count]);
-	f->epoch = 0;
-}
-
-/* What is being searched is not the question any more. */
-static void call_off(struct finder *f)
-{
-	dl_assert_held(&f->lock);
-	if (f->searching)
-		atomic_store(&f->search.stop, true);
-	atomic_store(&f->forecast.stop, true);
-	sem_post(&f->news);
-}
-
-static void take_lists(struct finder *f, struct list *const *lists, size_t count)
-{
-	drop_lists(f);
-	for (size_t i = 0; i < DL_MIN(count, (size_t)SEARCH_LISTS); i++) {
-		f->lists[f->list_count++] = list_ref(lists[i]);
-		f->epoch = DL_MAX(f->epoch, list_count(lists[i]));
-	}
-}
-
-void finder_instead(struct finder *f, struct list *const *lists, size_t count)
-{
-	DL_HOLD(&f->lock);
-	take_lists(f, lists, count);
-}
-
-void finder_lists(struct finder *f, struct list *const *lists, size_t count)
-{
-	DL_HOLD(&f->lock);
-	take_lists(f, lists, count);
-	evidence_clear(&f->evidence);
-	f->fruitless = 0;
-	f->rest_until = 0;
-	call_off(f);
-}
-
-void finder_lessons(struct finder *f, const struct lessons *lessons, bool save)
-{
-	DL_HOLD(&f->lock);
-	f->lessons = *lessons;
-	f->unsaved |= save;
-	f->lesson_turn++;
-	sem_post(&f->news);
-}
-
-/* The first opens were somebody else's, or the worker that began is, or may be, seen only now. */
-static bool began_wrong(struct finder *f)
-{
-	if (!f->searching || f->compared == f->evidence.turn ||
-	    evidence_stage(&f->evidence) <= f->stage)
-		return false;
-	f->compared = f->evidence.turn;
-	return f->stage == EVIDENCE_FULL ||
-	       !evidence_same_start(&f->search.evidence, &f->evidence);
-}
-
-/* Another job has begun, and the last search knows nothing of it. */
-static bool began_beside(const struct finder *f)
-{
-	const struct evidence *before = &f->search.evidence;
-
-	return f->tried == f->evidence.turn && !f->evidence.held &&
-	       f->evidence.reader_count > before->reader_count &&
-	       evidence_newcomers(before, &f->evidence);
-}
-
-void finder_turn(struct finder *f, const uint32_t *pids, size_t count, bool known)
-{
-	DL_HOLD(&f->lock);
-	evidence_turn(&f->evidence, pids, count);
-	if (f->evidence.count > 0 && !known)
-		f->evidence.turn++;
-	if (!f->searching || f->evidence.turn == f->tried)
-		return;
-	atomic_store(&f->search.stop, true);
-	sem_post(&f->news);
-}
-
-void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
-{
-	uint64_t turn;
-
-	DL_HOLD(&f->lock);
-	if (f->list_count == 0)
-		return;
-	turn = f->evidence.turn;
-	evidence_open(&f->evidence, id, pid, fits, f->epoch);
-	if (began_beside(f))
-		f->evidence.turn++;
-	if (f->evidence.turn != turn || began_wrong(f))
-		call_off(f);
-	if (!f->searching && worth_a_search(f)) {
-		atomic_store(&f->forecast.stop, true);
-		sem_post(&f->news);
-	}
 }
 
 /* --- Start and stop -------------------------------------------------------------------- */
@@ -426,7 +287,7 @@ static unsigned threads_for(unsigned wanted)
 
 	if (wanted == 0)
 		wanted = processors > 0 ? (unsigned)processors : 1;
-	return DL_MIN(wanted, (unsigned)THREADS_MAX);
+	return DL_MIN(wanted, (unsigned)FINDER_THREADS);
 }
 
 static int start_threads(struct finder *f)
@@ -455,7 +316,7 @@ static void stop_searchers(struct finder *f)
 
 static void finder_free(struct finder *f)
 {
-	drop_lists(f);
+	finder_drop_lists(f);
 	sem_destroy(&f->news);
 	sem_destroy(&f->work);
 	dl_lock_fini(&f->lock);
@@ -491,7 +352,7 @@ void finder_stop(struct finder *f)
 	f->stopping = true;
 	{
 		DL_HOLD(&f->lock);
-		call_off(f);
+		finder_call_off(f);
 	}
 	pthread_join(f->thread, NULL);
 	stop_searchers(f);

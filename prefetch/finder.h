@@ -7,9 +7,8 @@
  *
  * One thread waits and decides; as many as there are processors search, at SCHED_IDLE, on
  * processors that stay idle (spare.h), and without holding any lock, so that training never waits
- * for them.  What was found must explain
- * the opens so well that it is wrong with a chance below 1e-6; then found() is asked to follow
- * it, again for a while if it will not yet.
+ * for them.  What was found must explain the opens so well that it is wrong with a chance below
+ * 1e-6; then found() is asked to follow it, again for a while if it will not yet.
  *
  * Thread-safety: every call on any thread, except start and stop.
  */

@@ -29,19 +29,25 @@ static struct epoch permutation_of(const struct found *f)
 	};
 }
 
-float search_explains(const struct evidence *e, const struct found *f, uint32_t step)
+static int find_positions(const struct found *f, uint32_t head, struct positions *ret)
 {
 	const struct order_spec none = { .kind = ORDER_AUTO };
 	struct epoch rule = permutation_of(f);
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	int r = order_prefix(&none, &rule, list_count(f->list), head, &q);
+
+	return r < 0 ? r : positions_init(ret, q);
+}
+
+float search_explains(const struct evidence *e, const struct found *f, uint32_t step)
+{
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	struct scale scale = { list_count(f->list), step, f->buffer };
 	uint32_t head = step > 1 || f->buffer ? HEAD_OF_WORLD : HEAD;
 	struct score score = { 0 };
 	float most = 0.0f;
 
-	if (order_prefix(&none, &rule, scale.n, head, &q) < 0 ||
-	    positions_init(&positions, q) < 0)
+	if (find_positions(f, head, &positions) < 0)
 		return 0.0f;
 	for (size_t i = 0; i < e->count; i++) {
 		uint32_t index;
@@ -116,6 +122,21 @@ struct found search_plain(const struct search *s, size_t list, uint32_t seed, ui
 	return (struct found){ .list = s->lists[list], .seed = seed, .skip = skip };
 }
 
+/* --- Whose opens it explains ------------------------------------------------------------ */
+
+int search_positions(const struct found *f, struct positions *ret)
+{
+	return find_positions(f, HEAD_OF_WORLD, ret);
+}
+
+static uint32_t position_of(const struct found *f, const struct positions *positions,
+			    sample_id id)
+{
+	uint32_t index;
+
+	return list_index(f->list, id, &index) ? positions_first(positions, index) : POSITION_NONE;
+}
+
 /* In batches, or of several workers one each. */
 static bool goes_on(const struct found *f, uint32_t position, uint32_t before)
 {
@@ -131,12 +152,11 @@ static bool reads(const struct found *f, const struct positions *positions,
 	uint32_t before = POSITION_NONE, opens = 0, on = 0;
 
 	for (size_t i = 0; i < e->count; i++) {
-		uint32_t index, p = POSITION_NONE;
+		uint32_t p;
 
 		if (e->opens[i].pid != pid)
 			continue;
-		if (list_index(f->list, e->opens[i].id, &index))
-			p = positions_first(positions, index);
+		p = position_of(f, positions, e->opens[i].id);
 		opens++;
 		on += goes_on(f, p, before);
 		before = p;
@@ -158,24 +178,15 @@ static uint64_t opened_of(const struct found *f, const struct positions *positio
 	return opens;
 }
 
-void search_ranks(const struct evidence *e, struct found *f)
+void search_ranks(const struct evidence *e, const struct positions *positions, struct found *f)
 {
-	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = permutation_of(f);
-	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
-	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	uint32_t opens[SEEDS_WORLD_MAX] = { 0 }, sum = 0;
 
 	f->rank_count = 0;
-	if (order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
-	    positions_init(&positions, q) < 0)
-		return;
-	f->opened = opened_of(f, &positions, e);
+	f->opened = opened_of(f, positions, e);
 	for (size_t i = 0; f->world > 0 && i < e->count; i++) {
-		uint32_t index, p = POSITION_NONE;
+		uint32_t p = position_of(f, positions, e->opens[i].id);
 
-		if (list_index(f->list, e->opens[i].id, &index))
-			p = positions_first(&positions, index);
 		if (p == POSITION_NONE)
 			continue;
 		opens[p % f->world]++;
@@ -186,14 +197,6 @@ void search_ranks(const struct evidence *e, struct found *f)
 			f->ranks[f->rank_count++] = r;
 	if (f->rank_count == f->world)
 		f->rank_count = 0;
-}
-
-static uint32_t position_of(const struct found *f, const struct positions *positions,
-			    sample_id id)
-{
-	uint32_t index;
-
-	return list_index(f->list, id, &index) ? positions_first(positions, index) : POSITION_NONE;
 }
 
 /* Mark what this order goes through.  How many are left that no order that was found does, and of
@@ -236,24 +239,17 @@ static void acquit_opens(const struct found *f, const struct positions *position
 		evidence_go_on(e);
 }
 
-void search_acquit(const struct found *f, struct evidence *e)
+void search_acquit(const struct found *f, const struct positions *positions, struct evidence *e)
 {
-	const struct order_spec none = { .kind = ORDER_AUTO };
-	struct epoch rule = permutation_of(f);
-	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
-	dl_cleanup(positions_fini) struct positions positions = { 0 };
 	uint64_t turn = e->turn;
 	bool any = false;
 
-	if (order_prefix(&none, &rule, list_count(f->list), HEAD_OF_WORLD, &q) < 0 ||
-	    positions_init(&positions, q) < 0)
-		return;
 	if (!evidence_has_pids(e)) {
-		acquit_opens(f, &positions, e);
+		acquit_opens(f, positions, e);
 		return;
 	}
 	for (size_t i = e->reader_count; i-- > 0;)
-		if (e->readers[i].pid != 0 && reads(f, &positions, e, e->readers[i].pid)) {
+		if (e->readers[i].pid != 0 && reads(f, positions, e, e->readers[i].pid)) {
 			evidence_acquit(e, e->readers[i].pid);
 			any = true;
 		}

@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "prefetch/evidence.h"
 #include "prefetch/order/lessons.h"
+#include "prefetch/order/positions.h"
 #include "prefetch/order/seeds.h"
 
 #define SEARCH_LISTS 12
@@ -62,8 +63,12 @@ void search_run(struct search *s);
 /* Judge what could not be decided by what is known by now.  false: there is no such thing. */
 bool search_again(struct search *s);
 void search_fini(struct search *s);            /* lets the lists go */
+
+/* Where the beginning of what was found has each sample, for the next two.  It may take a whole
+ * shuffle: not under a lock.  -ENOMEM, -ENOTSUP */
+int search_positions(const struct found *f, struct positions *ret) DL_MUST_CHECK;
 /* Which ranks of its world have their share of the opens, and how many all its readers have. */
-void search_ranks(const struct evidence *e, struct found *f);
+void search_ranks(const struct evidence *e, const struct positions *positions, struct found *f);
 /* Acquit the processes that read what was found; the others may be another job's, and are evidence
  * of a new turn.  Without pids the same of opens: if too many are left for one that reads this. */
-void search_acquit(const struct found *f, struct evidence *e);
+void search_acquit(const struct found *f, const struct positions *positions, struct evidence *e);

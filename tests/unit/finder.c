@@ -1,19 +1,8 @@
 /* Simulated DataLoaders before the search. */
-#include "tests/lib/stage.h"
-
-#include "prefetch/search.h"
+#include "tests/lib/search_stage.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define YOLO_SEED ((uint32_t)(UINT64_C(6148914691236517205) - 1))      /* of a single process */
-
-static struct evidence by_now;
-
-static bool latest(void *context, struct evidence *ret)
-{
-	(void)context;
-	*ret = by_now;
-	return true;
-}
 
 /* Let a loader open samples until there is evidence enough. */
 static void watch(struct stage *s, struct loader *l, enum evidence_stage stage)
@@ -25,13 +14,6 @@ static void watch(struct stage *s, struct loader *l, enum evidence_stage stage)
 		evidence_open(&by_now, list_at(&s->list, l->sequence->at[position]), pid, false,
 			      s->list.count);
 	}
-}
-
-static void start(struct search *s, struct list *list)
-{
-	*s = (struct search){ .evidence = by_now, .latest = latest };
-	search_init(s);
-	s->lists[s->list_count++] = list_ref(list);
 }
 
 static const struct search_case {
@@ -90,15 +72,14 @@ Test(finder, finds_what_a_loader_reads, .timeout = PATIENCE)
 
 		evidence_clear(&by_now);
 		watch(&stage, &l, EVIDENCE_FULL);
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s), "%s: nothing to search", c->why);
+		begin_search(&s, &stage.list);
 		choose_pieces(&s, c);
 		search_run(&s);
 		cr_assert(s.claimed, "%s: not found", c->why);
 		cr_assert_eq(s.found.seed, c->seed, "%s: seed %u", c->why, s.found.seed);
 		cr_assert_eq(s.found.skip, c->skip, "%s: skip %u", c->why, s.found.skip);
 		cr_assert_eq(s.found.world, c->world, "%s: world %u", c->why, s.found.world);
-		search_ranks(&by_now, &s.found);
+		find_ranks(&s.found);
 		cr_assert_eq(s.found.rank_count, c->world ? 1 : 0, "%s", c->why);
 		if (c->world)
 			cr_assert_eq(s.found.ranks[0], c->rank, "%s", c->why);
@@ -125,8 +106,7 @@ Test(finder, finds_what_dali_reads, .timeout = PATIENCE)
 		std_shuffle(how, STD_SHUFFLE_SEED, how == STD_SHUFFLE_EACH, n, q->at);
 		evidence_clear(&by_now);
 		watch(&stage, &l, EVIDENCE_FULL);
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s));
+		begin_search(&s, &stage.list);
 		s.end = 1;
 		search_run(&s);
 		cr_assert(s.claimed, "n %u, kind %u", n, how);
@@ -163,8 +143,7 @@ Test(finder, finds_what_keras_reads, .timeout = PATIENCE)
 		evidence_clear(&by_now);
 		for (uint32_t k = 0, index; k < c->opens && buffer_step(&b, &stage, &index); k++)
 			evidence_open(&by_now, FIRST_ID + index, c->pid, false, c->n);
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s));
+		begin_search(&s, &stage.list);
 		s.next = search_piece(0) - 1;
 		s.end = search_piece(0);
 		search_run(&s);
@@ -172,7 +151,7 @@ Test(finder, finds_what_keras_reads, .timeout = PATIENCE)
 		cr_assert_eq(s.found.seed, KERAS_SEED);
 		cr_assert_leq(s.found.buffer, c->found_buffer, "n %u: %u", c->n, s.found.buffer);
 		cr_assert_geq(s.found.buffer, DL_MIN(c->buffer, c->found_buffer) / 2);
-		search_acquit(&s.found, &by_now);
+		acquit(&s.found);
 		cr_assert_eq(by_now.count, 0, "n %u", c->n);
 		search_fini(&s);
 	}
@@ -193,8 +172,7 @@ Test(finder, finds_no_shuffle_of_numpy_where_there_is_none, .timeout = PATIENCE)
 		evidence_clear(&by_now);
 		for (uint32_t k = 0; k < worlds[i].opens; k++)
 			evidence_open(&by_now, FIRST_ID + q->at[k], 50, false, worlds[i].n);
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s));
+		begin_search(&s, &stage.list);
 		s.next = search_piece(0) - worlds[i].pieces;
 		s.end = search_piece(0);
 		search_run(&s);
@@ -216,8 +194,7 @@ static bool begin_with_few(uint32_t n, uint64_t interleaving)
 	evidence_clear(&by_now);
 	watch(&stage, &l, EVIDENCE_EARLY);
 	cr_assert_lt(by_now.count, 32, "%zu opens", by_now.count);
-	start(&s, &stage.list);
-	cr_assert(search_prepare(&s));
+	begin_search(&s, &stage.list);
 	s.next = search_piece(3386900802);
 	s.end = s.next + 2;
 	search_run(&s);
@@ -264,15 +241,14 @@ Test(finder, finds_the_large_seed_of_ranks_that_are_all_here, .timeout = PATIENC
 		evidence_open(&by_now, list_at(&stage.list, l->sequence->at[position]), pid, false,
 			      5000);
 	}
-	start(&s, &stage.list);
-	cr_assert(search_prepare(&s));
+	begin_search(&s, &stage.list);
 	s.next = search_piece(1890281479);
 	s.end = s.next + 2;
 	search_run(&s);
 	cr_assert(s.claimed);
 	cr_assert_eq(s.found.seed, 1890281479);
 	cr_assert_eq(s.found.world, 4);
-	search_ranks(&by_now, &s.found);
+	find_ranks(&s.found);
 	cr_assert_eq(s.found.rank_count, 0, "all of them");
 	search_fini(&s);
 	for (uint32_t r = 0; r < 4; r++)
@@ -306,14 +282,13 @@ Test(finder, finds_two_jobs_one_after_the_other, .timeout = PATIENCE)
 	for (unsigned j = 0; j < 2; j++) {
 		uint64_t turn = by_now.turn;
 
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s));
+		begin_search(&s, &stage.list);
 		s.next = search_piece(seeds[j]);
 		s.end = s.next + 2;
 		search_run(&s);
 		cr_assert(s.claimed, "job %u", j);
 		cr_assert_eq(s.found.seed, seeds[j]);
-		search_acquit(&s.found, &by_now);
+		acquit(&s.found);
 		cr_assert_neq(by_now.turn, turn);
 		cr_assert_eq(by_now.reader_count, j == 0 ? 2 : 0);
 		search_fini(&s);
@@ -339,8 +314,7 @@ Test(finder, finds_nothing_where_there_is_nothing, .timeout = PATIENCE)
 				      FIRST_ID + stage_draw(&stage, worlds[i].n),
 				      worlds[i].pids ? 50 + stage_draw(&stage, 2) : 0, false,
 				      worlds[i].n);
-		start(&s, &stage.list);
-		cr_assert(search_prepare(&s));
+		begin_search(&s, &stage.list);
 		s.end = 3;
 		search_run(&s);
 		s.next = search_piece(0);

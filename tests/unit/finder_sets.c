@@ -1,21 +1,10 @@
 /* Simulated DataLoaders before the search, where nobody knows whose opens these are. */
-#include "tests/lib/stage.h"
-
-#include "prefetch/search.h"
+#include "tests/lib/search_stage.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define MANY 1281167u
 #define INTERLEAVINGS 10u
 #define INTERLEAVINGS_OF_MANY 40u
-
-static struct evidence by_now;
-
-static bool latest(void *context, struct evidence *ret)
-{
-	(void)context;
-	*ret = by_now;
-	return true;
-}
 
 /* but: a worker that opens nothing yet. */
 static void see_without(struct stage *s, struct loader *l, uint32_t but)
@@ -41,10 +30,7 @@ static bool finds(struct stage *s, uint32_t seed, struct found *ret)
 {
 	static struct search search;
 
-	search = (struct search){ .evidence = by_now, .latest = latest };
-	search_init(&search);
-	search.lists[search.list_count++] = list_ref(&s->list);
-	cr_assert(search_prepare(&search));
+	begin_search(&search, &s->list);
 	search.next = search_piece(seed);
 	search.end = search.next + 1;
 	search_run(&search);
@@ -144,7 +130,7 @@ static unsigned search_both(struct stage *s)
 			if (have & 1u << j || !finds(s, seeds[j], &found))
 				continue;
 			have |= 1u << j;
-			search_acquit(&found, &by_now);
+			acquit(&found);
 			cr_assert_neq(by_now.turn, before);
 			cr_assert_eq(by_now.count > 0, have != 3, "n %u: %zu opens, job %u",
 				     s->list.count, by_now.count, j);
@@ -212,7 +198,7 @@ Test(finder_sets, finds_nothing_beside_a_job_where_there_is_nothing, .timeout = 
 			evidence_open(&by_now, FIRST_ID + stage_draw(&s, n), 0, false, n);
 		}
 		cr_assert(finds(&s, seeds[0], &found), "n %u", n);
-		search_acquit(&found, &by_now);
+		acquit(&found);
 		cr_assert_gt(by_now.count, 0, "n %u", n);
 		for (unsigned k = 0; k < 4; k++)
 			cr_assert(!finds(&s, k << 30, NULL), "n %u", n);

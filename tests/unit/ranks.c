@@ -1,20 +1,9 @@
-/* All ranks of a DistributedSampler on one host: evidence, search, tracker. */
-#include "tests/lib/stage.h"
-
-#include "prefetch/search.h"
+/* Ranks of a DistributedSampler: evidence, search, tracker. */
+#include "prefetch/search_internal.h"
+#include "tests/lib/search_stage.h"
 
 #define WORLD_MOST 8u
 #define SMALL_SEED 3u                   /* in the first of the pieces that try small seeds */
-#define SMALL_PIECE_AT 38u              /* ... which is this one */
-
-static struct evidence by_now;
-
-static bool latest(void *context, struct evidence *ret)
-{
-	(void)context;
-	*ret = by_now;
-	return true;
-}
 
 struct world {
 	uint32_t n, ranks;
@@ -62,16 +51,14 @@ static bool find(struct stage *s, struct found *ret)
 {
 	static struct search search;
 
-	search = (struct search){ .evidence = by_now, .latest = latest };
-	search_init(&search);
-	search.lists[search.list_count++] = list_ref(&s->list);
-	cr_assert(search_prepare(&search));
-	search.next = SMALL_PIECE_AT;
-	search.end = SMALL_PIECE_AT + 1;
+	begin_search(&search, &s->list);
+	search.next = LIKELY_PIECES - NUMPY_PIECES - SMALL_PIECES;
+	search.end = search.next + 1;
 	search_run(&search);
 	*ret = search.found;
 	search_fini(&search);
-	search_ranks(&by_now, ret);
+	if (search.claimed)
+		find_ranks(ret);
 	return search.claimed;
 }
 
