@@ -75,10 +75,14 @@ static bool is_main_again(const struct tracker *t, const struct epoch *rule, uin
 	return main && same_rule(main, rule) && from >= FOLLOW_WINDOW;
 }
 
-/* Found too late for itself: but the next epoch is known by it. */
+/* Found too late for itself: but the next epoch is known by it.  What pads it, a file a rank at
+ * most, need not be opened by then. */
 static bool is_over(const struct follow *f, const struct found *found)
 {
-	return found->opened + found->world >= f->course.sequence->length;
+	const struct sequence *q = f->course.sequence;
+	uint32_t padding = found->world > 0 ? q->step : 0;
+
+	return found->opened > 0 && found->opened + padding >= q->length;
 }
 
 /* Another order than what is followed: so it cannot be that of opens that go on with that. */

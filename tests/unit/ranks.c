@@ -105,3 +105,38 @@ Test(ranks, are_found_when_their_epoch_is_over)
 		stage_close(&s);
 	}
 }
+
+/* Of a large world this host has few samples, hardly more than there are ranks. */
+static void follow_few(const uint32_t *ranks, uint32_t count, uint64_t opened)
+{
+	struct loader l[WORLD_MOST];
+	struct found found;
+	struct stage s;
+
+	stage_open(&s, "auto", 4096, NULL);
+	found = (struct found){
+		.list = &s.list, .seed = SMALL_SEED, .world = 64, .rank_count = count,
+		.opened = opened,
+	};
+	for (uint32_t r = 0; r < count; r++) {
+		found.ranks[r] = ranks[r];
+		l[r] = loader_of(rank_sequence(4096, SMALL_SEED, 64, ranks[r]), 50 + 10 * r);
+	}
+	for (uint32_t i = 0; i < 32 * count; i++)
+		cr_assert(loader_open(&l[i % count], &s));
+	cr_assert(tracker_found(s.tracker, &found));
+	cr_assert_leq(tracker_main(s.tracker)->front, 32 * count);
+	forget_verdicts(&s);
+	for (uint32_t i = 0; i < 32 * count; i++)
+		cr_assert(loader_open(&l[i % count], &s));
+	cr_assert_eq(s.verdicts[TRACKER_FITS], 32 * count);
+	for (uint32_t r = 0; r < count; r++)
+		sequence_unref((struct sequence *)l[r].sequence);
+	stage_close(&s);
+}
+
+Test(ranks, of_a_large_world_are_followed_to_their_end)
+{
+	follow_few((const uint32_t[]){ 5 }, 1, 0);
+	follow_few((const uint32_t[]){ 5, 6 }, 2, 64);
+}
