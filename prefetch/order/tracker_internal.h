@@ -102,6 +102,14 @@ int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
 void drawn_forget(struct tracker *t);
 /* true: it was asked for as part of an epoch that is followed. */
 bool drawn_open(struct tracker *t, const struct seen *s);
+/* begins.c: does an open say that the epoch after jobs[0] is read, or jobs[0]'s at another place,
+ * or a list in its order?  Then that is followed.  true: it was expected there. */
+bool score_nexts(struct tracker *t, const struct seen *s);
+bool score_elsewhere(struct tracker *t, const struct seen *s);
+bool score_walks(struct tracker *t, const struct seen *s);
+/* The same of what may come first; without jobs. */
+void score_firsts(struct tracker *t, const struct seen *s);
+
 /* tracker.c: another epoch is the main one from now on, beside those that there are. */
 void start_main(struct tracker *t, struct follow *f);
 /* What the main job followed is over; this open was the first of what comes. */

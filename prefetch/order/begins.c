@@ -1,0 +1,176 @@
+/* What an open begins, perhaps, that none of those who are followed went on with: the next epoch,
+ * another place of the same one, a walk, or the first of all. */
+#include <string.h>
+
+#include "prefetch/order/tracker_internal.h"
+
+#define SECOND_OPENS 4u                 /* without these it is no second job */
+
+/* --- The next epoch --------------------------------------------------------------------- */
+
+static void replace_main(struct tracker *t, struct follow *f)
+{
+	follow_free(t->jobs[0]);
+	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
+	start_main(t, f);
+}
+
+/* The next epoch has begun: the old one's stragglers are few and are let go.  Its first batch once
+ * more, with which an epoch is filled up where ranks share batches, was none. */
+static void roll_over(struct tracker *t, const struct hypothesis *h)
+{
+	const struct follow *main = t->jobs[0];
+	struct epoch rule = h->rule;
+	struct follow *f;
+
+	rule.perhaps = false;
+	if (main->again && !follow_mostly_read(main))
+		rule.number = main->rule.number;
+	if (follow_from(t, h->list, &rule, h->since, 0, &f) < 0)
+		return;
+	f->again = same_rule(&rule, &main->rule);
+	begin_turn(t, h->since);
+	replace_main(t, f);
+}
+
+bool score_nexts(struct tracker *t, const struct seen *s)
+{
+	bool continued = hypotheses_open(t, t->nexts, t->next_count, false, s->id);
+	const struct hypothesis *best = hypotheses_best(t->nexts, t->next_count);
+	const struct follow *main = t->jobs[0];
+
+	if (!best)
+		return continued;
+	/* The same order from its beginning while the main job is in the midst of it is another
+	 * job, not the next epoch. */
+	if (same_rule(&best->rule, &main->rule) && follow_alive(main) &&
+	    !follow_nearly_done(main))
+		return continued;
+	roll_over(t, best);
+	return true;
+}
+
+/* --- Elsewhere -------------------------------------------------------------------------- */
+
+/* Somebody is there already: these opens are his, or were lost to him. */
+static bool occupied(const struct tracker *t, uint32_t position)
+{
+	for (size_t i = 0; i < t->job_count; i++) {
+		const struct course *c = &t->jobs[i]->course;
+
+		if (same_rule(&t->jobs[i]->rule, &t->jobs[0]->rule) && follow_alive(t->jobs[i]) &&
+		    position + FOLLOW_WINDOW >= c->front && position <= c->reach + FOLLOW_WINDOW)
+			return true;
+	}
+	return false;
+}
+
+/* The main sequence at another place: a resumed job, or a second one. */
+static void move_main(struct tracker *t)
+{
+	struct follow *main = t->jobs[0], *f;
+	uint32_t from = score_start(&t->elsewhere);
+	bool second = follow_alive(main) && main->opened_count > FOLLOW_WINDOW;
+
+	/* From the beginning while the main job is at its end: the same order again (a forgotten
+	 * set_epoch), which is among the next epochs. */
+	if (from < FOLLOW_WINDOW && follow_nearly_done(main)) {
+		t->elsewhere = (struct score){ 0 };
+		return;
+	}
+	if (second && (t->job_count == JOBS || occupied(t, from))) {
+		t->elsewhere = (struct score){ 0 };
+		return;
+	}
+	if (follow_from(t, main->course.list, &main->rule, t->opens, from, &f) < 0)
+		return;
+	t->elsewhere = (struct score){ 0 };
+	if (second && (f->opened_count < SECOND_OPENS || occupied(t, f->course.reach))) {
+		follow_free(f);
+		return;
+	}
+	if (second) {
+		t->jobs[t->job_count++] = f;
+		return;
+	}
+	f->course.epoch = main->course.epoch;
+	f->course.next = main->course.next ? sequence_ref(main->course.next) : NULL;
+	follow_free(main);
+	t->jobs[0] = f;
+}
+
+bool score_elsewhere(struct tracker *t, const struct seen *s)
+{
+	struct follow *main = t->jobs[0];
+	struct scale scale = scale_of(main->course.sequence);
+	uint32_t index, p;
+	bool continued;
+
+	if (!list_index(main->course.list, s->id, &index))
+		return false;
+	if (t->elsewhere.bits <= 0.0f)
+		score_restart(&t->elsewhere);
+	p = positions_first(&main->positions, index);
+	follow_elsewhere(main, p);
+	continued = t->elsewhere.lanes > 0 &&
+		score_continues(&t->elsewhere, p, scale);
+	score_open(&t->elsewhere, p, scale);
+	if (t->elsewhere.bits >= SCORE_BELIEVED)
+		move_main(t);
+	return continued;
+}
+
+/* --- Walks, and the first --------------------------------------------------------------- */
+
+static void start_walk(struct tracker *t, size_t list)
+{
+	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
+	uint32_t from = score_start(&t->walking[list]);
+	struct follow *f;
+
+	if (t->walk_count == WALKS) {
+		follow_free(t->walks[0]);
+		memmove(&t->walks[0], &t->walks[1], --t->walk_count * sizeof(t->walks[0]));
+	}
+	if (follow_from(t, t->lists[list], &rule, t->opens, from, &f) < 0)
+		return;
+	f->course.sequential = true;
+	t->walks[t->walk_count++] = f;
+	memset(t->walking, 0, sizeof(t->walking));
+}
+
+bool score_walks(struct tracker *t, const struct seen *s)
+{
+	bool continued = false;
+
+	for (size_t i = 0; i < t->list_count; i++) {
+		struct score *score = &t->walking[i];
+		struct scale scale = { list_count(t->lists[i]), 1, 0 };
+		uint32_t index;
+
+		if (!list_index(t->lists[i], s->id, &index))
+			continue;
+		if (score->bits <= 0.0f)
+			score_restart(score);
+		continued |= score->lanes > 0 && score_continues(score, index, scale);
+		score_open(score, index, scale);
+		if (score->bits >= SCORE_BELIEVED) {
+			start_walk(t, i);
+			return true;
+		}
+	}
+	return continued;
+}
+
+void score_firsts(struct tracker *t, const struct seen *s)
+{
+	const struct hypothesis *best;
+	struct follow *f;
+
+	hypotheses_open(t, t->firsts, t->first_count, true, s->id);
+	best = hypotheses_best(t->firsts, t->first_count);
+	if (best && follow_from(t, best->list, &best->rule, best->since, 0, &f) == 0)
+		start_main(t, f);
+	else
+		write_down(t, s);
+}
