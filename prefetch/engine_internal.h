@@ -10,6 +10,7 @@
 #include "prefetch/finder.h"
 #include "prefetch/flags.h"
 #include "prefetch/judge.h"
+#include "prefetch/looks.h"
 #include "prefetch/plan/ahead.h"
 #include "prefetch/plan/share.h"
 
@@ -49,24 +50,6 @@ struct loose {                         /* a late block in the store that is not 
 };
 
 struct late_job;
-
-/* The last entries of the epoch view that were resolved while another order was followed, and which
- * of them were opened right after that: ls -l resolves each as well, and whoever reads in the other
- * order opens each sooner or later.  By the last few it is known what is read; all were read once
- * that is followed, which takes a while. */
-#define LOOKS 4096
-#define LOOKS_LAST 16
-#define LOOK_FOLLOWED 64               /* opens, its own among them: they come in batches */
-struct looks {
-	struct look {
-		uint64_t epoch, since; /* since: `opens` when it was resolved */
-		sample_id id;
-		uint32_t position;
-		bool opened;
-	} look[LOOKS];
-	uint64_t count;                /* of all; the last is look[(count - 1) % LOOKS] */
-	uint64_t opens;
-};
 
 struct engine {
 	struct engine_options options;
@@ -134,8 +117,6 @@ void *planner_main(void *engine);
 struct loose *loose_find(struct engine *e, struct block b);    /* or NULL */
 void loose_forget(struct engine *e, struct loose *l);  /* it is no late block any more */
 void planner_order(struct engine *e);  /* the tracker was changed: the plan must know */
-/* This epoch of the view is followed from now on: what was read of it before counts. */
-void planner_view(struct engine *e, uint64_t epoch);
 
 /* orders.c: the finder's */
 bool order_found(void *engine, const struct found *f);

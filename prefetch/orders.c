@@ -180,8 +180,8 @@ static void follow_told(struct engine *e, struct ask *a)
 	e->looked = 0;
 	e->drawn = t->spec.kind == ORDER_DRAWN;
 	if (e->drawn)
-		planner_view(e, t->spec.epoch);
-	e->looks.count = 0;
+		looks_hand_over(&e->looks, t->spec.epoch, e->tracker, clock_now());
+	looks_forget(&e->looks);
 	snprintf(e->spec, sizeof(e->spec), "%s", t->spec.text);
 }
 

@@ -34,62 +34,13 @@ static void note_turn(struct engine *e)
 	e->turn++;
 }
 
-static void note_look(struct looks *l, const struct fact *f)
-{
-	l->look[l->count++ % LOOKS] = (struct look){
-		.epoch = f->time, .position = f->number, .id = f->id, .since = l->opens,
-	};
-}
-
-static bool may_be_followed(const struct looks *l, const struct look *k)
-{
-	return l->opens - k->since < LOOK_FOLLOWED;
-}
-
-static void note_opened(struct looks *l, sample_id id)
-{
-	uint64_t end = l->count > LOOKS ? l->count - LOOKS : 0;
-
-	for (uint64_t i = l->count; i-- > end;) {
-		struct look *k = &l->look[i % LOOKS];
-
-		if (!may_be_followed(l, k))
-			break;
-		k->opened |= k->id == id;
-	}
-	l->opens++;
-}
-
-static bool view_is_read(const struct looks *l)
-{
-	uint64_t end = l->count > LOOKS_LAST ? l->count - LOOKS_LAST : 0;
-	unsigned opened = 0;
-
-	for (uint64_t i = l->count; i-- > end;)
-		opened += l->look[i % LOOKS].opened;
-	return opened >= LOOKS_LAST / 2;
-}
-
-void planner_view(struct engine *e, uint64_t epoch)
-{
-	struct looks *l = &e->looks;
-	uint64_t now = clock_now();
-
-	for (uint64_t i = l->count > LOOKS ? l->count - LOOKS : 0; i < l->count; i++) {
-		const struct look *k = &l->look[i % LOOKS];
-
-		if (k->epoch == epoch && (k->opened || may_be_followed(l, k)))
-			tracker_drawn_before(e->tracker, k->position, k->id, k->opened, now);
-	}
-}
-
 void planner_order(struct engine *e)
 {
 	const struct course *courses;
 	size_t count = tracker_courses(e->tracker, &courses);
 
 	note_turn(e);
-	e->view_read = view_is_read(&e->looks);
+	e->view_read = looks_are_opened(&e->looks);
 	plan_courses(e->plan, courses, count, clock_now());
 }
 
@@ -107,7 +58,7 @@ static void opened(struct engine *e, const struct fact *f, enum tracker_verdict 
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 	uint64_t turn = tracker_turn(e->tracker);
 
-	note_opened(&e->looks, f->id);
+	looks_opened(&e->looks, f->id);
 	judge_open(&e->judge, f->id, memory, f->time);
 	share_opened(&e->share, f->time, false);
 	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
@@ -224,7 +175,7 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 		else if (f[i].kind == FACT_RESOLVED && e->drawn)       /* its open comes later */
 			any |= tracker_drawn(e->tracker, f[i].time, f[i].number);
 		else if (f[i].kind == FACT_RESOLVED)
-			note_look(&e->looks, &f[i]);
+			looks_note(&e->looks, f[i].time, f[i].number, f[i].id);
 		any |= f[i].kind <= FACT_OVERFLOW;
 	}
 	if (e->opens_lost && atomic_exchange(&e->opens_lost, false)) {
