@@ -215,3 +215,22 @@ static inline struct source *fake_source_open(struct fake_source *f,
 	};
 	return &front->source;
 }
+
+/* A layer with these options over it; freed by source_close(), together with it. */
+static inline struct source *fake_source_under(struct fake_source *f,
+					       const struct source_ops *layer,
+					       const struct source_options *o)
+{
+	struct source *s = calloc(1, layer->size);
+
+	if (!s)
+		abort();
+	*s = (struct source){
+		.ops = layer, .next = fake_source_open(f, o->manifest), .manifest = o->manifest,
+		.options = o,
+	};
+	if (layer->open(s) < 0)
+		abort();
+	s->options = NULL;
+	return s;
+}

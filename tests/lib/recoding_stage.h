@@ -2,29 +2,20 @@
 #pragma once
 #include <sys/resource.h>
 
-#include "base/clock.h"
-#include "base/lock.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/served.h"
+#include "tests/lib/ask.h"
 #include "tests/lib/dataset.h"
 #include "tests/lib/fake_source.h"
 #include "tests/lib/png_file.h"
 
-#define PATIENCE (60 * CLOCK_S)
 #define TEXT "no image, whatever its name says"
 
-struct ask {
-	struct fetch fetch;
-	bool done;
-};
-
-static struct dl_lock lock;
-static pthread_cond_t changed;
 static struct served *served;
 static struct source *s;
 static struct fake_source below;
 static struct buf photo, coded;
-static int niceness;                   /* of the thread that was done last */
+static _Atomic int niceness;           /* of the thread that was done last */
 
 static inline void make_files(void)
 {
@@ -54,8 +45,7 @@ static inline void open_served(uint64_t memory)
 
 static inline void set_up(void)
 {
-	dl_lock_init(&lock);
-	dl_cond_init(&changed);
+	asks_begin();
 	tree = tree_new();
 	make_files();
 	m = open_manifest(&tree);
@@ -85,32 +75,13 @@ static inline void over_fake(void)
 	struct source_options o = { .manifest = m, .served = served };
 
 	fake_source_init(&below, 8);
-	s = calloc(1, source_recoding.size);
-	cr_assert(s);
-	s->ops = &source_recoding;
-	s->manifest = m;
-	s->next = fake_source_open(&below, m);
-	s->options = &o;
-	cr_assert_eq(source_recoding.open(s), 0);
-	s->options = NULL;
+	s = fake_source_under(&below, &source_recoding, &o);
 }
 
-static inline void on_done(struct fetch *f)
+static inline void on_coded(struct fetch *f)
 {
-	DL_HOLD(&lock);
 	niceness = getpriority(PRIO_PROCESS, 0);
-	cr_assert(!dl_container_of(f, struct ask, fetch)->done, "done() ran twice");
-	dl_container_of(f, struct ask, fetch)->done = true;
-	pthread_cond_broadcast(&changed);
-}
-
-static inline void wait_done(struct ask *a)
-{
-	uint64_t deadline = clock_now() + PATIENCE;
-
-	DL_HOLD(&lock);
-	while (!a->done)
-		cr_assert(dl_cond_wait_until(&changed, &lock, deadline), "done() did not run");
+	on_done(f);
 }
 
 static inline sample_id id_of(const char *name)
@@ -121,7 +92,7 @@ static inline sample_id id_of(const char *name)
 static inline void submit(struct ask *a, const char *name, uint64_t due)
 {
 	*a = (struct ask){ .fetch = { .id = id_of(name), .whole = true, .due = due,
-				      .done = on_done } };
+				      .done = on_coded } };
 	cr_assert_eq(source_submit(s, &a->fetch), 0);
 }
 

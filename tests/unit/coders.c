@@ -40,11 +40,11 @@ Test(coders, nor_is_a_large_file)
 static sem_t gate;
 static _Atomic unsigned at_the_gate;
 
-static void on_done_at_the_gate(struct fetch *f)
+static void on_coded_at_the_gate(struct fetch *f)
 {
 	at_the_gate++;
 	cr_assert_eq(sem_wait(&gate), 0);
-	on_done(f);
+	on_coded(f);
 }
 
 static void wait_until_at_the_gate(unsigned count)
@@ -91,7 +91,7 @@ static void jam_begin(struct jam *j, bool rest_queued)
 	over_fake();
 	for (unsigned i = 0; i < 2 * j->half; i++) {
 		submit(&j->a[i], "photo.png", 1 + i);
-		j->a[i].fetch.done = i < j->idle ? on_done_at_the_gate : on_done;
+		j->a[i].fetch.done = i < j->idle ? on_coded_at_the_gate : on_coded;
 	}
 	for (unsigned i = 0; i < (rest_queued ? j->half : j->idle); i++)
 		fake_source_end(&below, i, 0);
@@ -164,7 +164,7 @@ Test(coders, no_turn_waits_for_the_threads_of_least_priority)
 {
 	struct ask late = {
 		.fetch = { .id = id_of("text.png"), .whole = true, .due = 1000, .in_turn = true,
-			   .done = on_done },
+			   .done = on_coded },
 	};
 	struct jam j;
 
@@ -223,7 +223,7 @@ static struct ask *hold_others(unsigned *ret_count)
 	cr_assert_eq(sem_init(&gate, 0, 0), 0);
 	for (unsigned i = 0; i < count; i++) {
 		submit(&a[i], "photo.png", 0);
-		a[i].fetch.done = on_done_at_the_gate;
+		a[i].fetch.done = on_coded_at_the_gate;
 	}
 	for (unsigned i = 0; i < count; i++)
 		fake_source_end(&below, i, 0);
@@ -282,7 +282,7 @@ Test(coders, of_large_ones_there_is_one_at_a_time)
 	over_fake();
 	for (unsigned i = 0; i < 2; i++) {
 		submit(&large[i], "photo.png", 7);
-		large[i].fetch.done = on_done_at_the_gate;
+		large[i].fetch.done = on_coded_at_the_gate;
 		end_with_photo(i);
 		wait_until_at_the_gate(1);
 	}

@@ -125,10 +125,21 @@ Test(engine_stop, of_an_engine_that_did_nothing)
 	cr_assert(source.count == 0 && sink.count == 0);
 }
 
+/* What the sink has it finishes, and gets nothing more. */
+static void end_without_more_jobs(void)
+{
+	unsigned jobs = fake_sink_count(&sink);
+	pthread_t thread = stop_all_but_the_sink();
+
+	fake_sink_end_all(&sink);
+	wait_until(ended);
+	cr_assert_eq(fake_sink_count(&sink), jobs);
+	end_stop(thread);
+}
+
 /* Samples that nobody wants any more are with the sink, which shall drop them. */
 Test(engine_stop, waits_for_drops)
 {
-	pthread_t thread;
 	unsigned jobs;
 
 	begin_little(true);
@@ -139,27 +150,14 @@ Test(engine_stop, waits_for_drops)
 	follow(all + SMALL / 2, SMALL / 2);
 	cr_assert_gt(fake_sink_count(&sink), jobs);
 	cr_assert(fake_sink_at(&sink, jobs).drop);
-	jobs = fake_sink_count(&sink);
-	thread = stop_all_but_the_sink();
-	fake_sink_end_all(&sink);
-	wait_until(ended);
-	cr_assert_eq(fake_sink_count(&sink), jobs);
-	end_stop(thread);
+	end_without_more_jobs();
 }
 
 Test(engine_stop, no_drop_follows_a_push)
 {
-	pthread_t thread;
-	unsigned jobs;
-
 	begin_little(true);
 	follow(all, SMALL / 2);
 	fetch_all();
 	follow(all + SMALL / 2, SMALL / 2);
-	jobs = fake_sink_count(&sink);
-	thread = stop_all_but_the_sink();
-	fake_sink_end_all(&sink);
-	wait_until(ended);
-	cr_assert_eq(fake_sink_count(&sink), jobs);
-	end_stop(thread);
+	end_without_more_jobs();
 }

@@ -16,6 +16,25 @@ struct listener {
 	struct list *better;           /* is given once opens were seen */
 };
 
+/* Each test has a process of its own. */
+static struct listener heard = {
+	.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
+};
+static struct stage stage;
+static struct list *list = &stage.list;
+
+/* A finder for so many samples, whom `heard` listens to. */
+static struct finder *start(uint32_t n, struct finder_options options)
+{
+	struct finder *f;
+
+	options.context = &heard;
+	stage = (struct stage){ .list = { 1, FIRST_ID, n }, .random = { 1 } };
+	cr_assert_eq(finder_start(&options, &f), 0);
+	finder_lists(f, &list, 1);
+	return f;
+}
+
 static bool refuse_once(void *context, const struct found *f)
 {
 	struct listener *l = context;
@@ -29,40 +48,13 @@ static bool refuse_once(void *context, const struct found *f)
 	return follow;
 }
 
-static void read_epoch(struct finder *f, struct stage *s, const struct sequence *q, uint32_t opens)
+static void read_epoch(struct finder *f, const struct sequence *q, uint32_t opens)
 {
 	struct loader l = { .sequence = q, .to = q->length, .workers = 2, .batch = 16, .pid = 50 };
 	uint32_t position, pid;
 
-	while (opens-- > 0 && loader_step(&l, s, &position, &pid))
-		finder_open(f, list_at(&s->list, q->at[position]), pid, false);
-}
-
-Test(finder_threads, asks_until_it_is_followed, .timeout = PATIENCE)
-{
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 2, .found = refuse_once, .context = &heard,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
-	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
-	struct list *list = &stage.list;
-	struct finder *f;
-
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
-	read_epoch(f, &stage, q, 64);
-	pthread_mutex_lock(&heard.mutex);
-	while (heard.asked < 2)
-		pthread_cond_wait(&heard.cond, &heard.mutex);
-	pthread_mutex_unlock(&heard.mutex);
-	finder_stop(f);
-	cr_assert_eq(heard.last.seed, 42);
-	cr_assert_eq(heard.last.world, 0);
-	cr_assert_eq(heard.asked, 2);
-	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
+	while (opens-- > 0 && loader_step(&l, &stage, &position, &pid))
+		finder_open(f, list_at(list, q->at[position]), pid, false);
 }
 
 static bool follow(void *context, const struct found *f)
@@ -71,40 +63,48 @@ static bool follow(void *context, const struct found *f)
 	return true;
 }
 
-static unsigned asked(struct listener *l, unsigned least)
+/* Waits until it was asked so often; how often it was. */
+static unsigned asked(unsigned least)
 {
 	unsigned times;
 
-	pthread_mutex_lock(&l->mutex);
-	while (l->asked < least)
-		pthread_cond_wait(&l->cond, &l->mutex);
-	times = l->asked;
-	pthread_mutex_unlock(&l->mutex);
+	pthread_mutex_lock(&heard.mutex);
+	while (heard.asked < least)
+		pthread_cond_wait(&heard.cond, &heard.mutex);
+	times = heard.asked;
+	pthread_mutex_unlock(&heard.mutex);
 	return times;
+}
+
+Test(finder_threads, asks_until_it_is_followed, .timeout = PATIENCE)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
+	struct finder *f = start(2000, (struct finder_options){
+		.threads = 2, .found = refuse_once });
+
+	read_epoch(f, q, 64);
+	cr_assert_eq(asked(2), 2);
+	finder_stop(f);
+	cr_assert_eq(heard.last.seed, 42);
+	cr_assert_eq(heard.last.world, 0);
+	cr_assert_eq(heard.asked, 2);
+	cr_assert_eq(list->refs, 1, "refs are left: %u", list->refs);
 }
 
 /* One rank of four was found, and the others are waited for: but not beyond the epoch, whose end
  * the next one's opens do not show, since they are as foreseen. */
 Test(finder_threads, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = { .threads = 2, .found = follow, .context = &heard };
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
 	struct sequence *one = rank_sequence(2000, 5, 4, 1), *all = torch_sequence(2000, 5, 0);
-	struct list *list = &stage.list;
-	struct finder *f;
+	struct finder *f = start(2000, (struct finder_options){ .threads = 2, .found = follow });
 
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
-	read_epoch(f, &stage, one, 64);
-	cr_assert_eq(asked(&heard, 1), 1);
+	read_epoch(f, one, 64);
+	cr_assert_eq(asked(1), 1);
 	finder_turn(f, (const uint32_t[]){ 50, 51 }, 2, false);
 	for (uint32_t i = 0; i < 400; i++)      /* of all its ranks */
 		finder_open(f, list_at(list, all->at[i]), 50, true);
 	usleep(1200000);                        /* longer than it waits before it asks again */
-	cr_assert_eq(asked(&heard, 1), 1);
+	cr_assert_eq(asked(1), 1);
 	finder_stop(f);
 	sequence_unref(one);
 	sequence_unref(all);
@@ -115,21 +115,12 @@ static uint32_t parent(uint32_t pid) { return pid < 60 ? 40 : 41; }
 /* It begins while the search for a job's order goes on that has none. */
 Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 2, .found = follow, .context = &heard, .parent = parent,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 5000 }, .random = { 1 } };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(5000, 42, 0);
 	struct loader l = { .sequence = q, .to = 400, .workers = 2, .batch = 16, .pid = 60 };
-	struct list *list = &stage.list;
-	struct finder *f;
+	struct finder *f = start(5000, (struct finder_options){
+		.threads = 2, .found = follow, .parent = parent });
 	uint32_t position, pid;
 
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
 	for (uint32_t i = 0; i < 1500; i++)
 		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + i % 4, false);
 	usleep(300000);                         /* the search has begun */
@@ -137,7 +128,7 @@ Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENC
 		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + position % 4, false);
 		finder_open(f, list_at(list, q->at[position]), pid, false);
 	}
-	cr_assert_geq(asked(&heard, 1), 1);
+	cr_assert_geq(asked(1), 1);
 	finder_stop(f);
 	cr_assert_eq(heard.last.seed, 42);
 	cr_assert_eq(list->refs, 1);
@@ -146,37 +137,28 @@ Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENC
 /* Nobody knows whose opens they are.  Once one is followed its opens fit, many in a row. */
 Test(finder_threads, finds_another_job_without_pids, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 2, .hasty = true, .found = follow, .context = &heard,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
-	struct list *list = &stage.list;
-	struct loader jobs[2];
+	struct finder *f = start(2000, (struct finder_options){
+		.threads = 2, .hasty = true, .found = follow });
 	uint32_t position, pid, first = 0;
-	struct finder *f;
+	struct loader jobs[2];
 
 	for (unsigned j = 0; j < 2; j++) {
 		struct sequence *q = torch_sequence(2000, order_constants[j], 0);
 
 		jobs[j] = (struct loader){ .sequence = q, .to = 2000, .workers = 3, .batch = 16 };
 	}
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
 	for (uint32_t i = 0; i < 900; i++) {
 		unsigned j = i / 10 % 2;        /* ten opens of each */
 
 		if (i == 200) {
-			asked(&heard, 1);
+			asked(1);
 			first = heard.last.seed;
 		}
 		cr_assert(loader_step(&jobs[j], &stage, &position, &pid));
 		finder_open(f, list_at(list, jobs[j].sequence->at[position]), 0,
 			    i >= 200 && order_constants[j] == first);
 	}
-	cr_assert_eq(asked(&heard, 2), 2);
+	cr_assert_eq(asked(2), 2);
 	finder_stop(f);
 	cr_assert_neq(heard.last.seed, first);
 	cr_assert(heard.last.seed == order_constants[0] || heard.last.seed == order_constants[1]);
@@ -188,29 +170,20 @@ Test(finder_threads, finds_another_job_without_pids, .timeout = PATIENCE)
  * tried by then, it tried too soon. */
 Test(finder_threads, begins_anew_with_ample_evidence, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 2, .hasty = true, .found = follow, .context = &heard,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 3000000000u, 0);
 	struct lessons lessons = {
 		.at = { { .n = 2000, .seed = 3000000000u }, { .n = 2000, .seed = 1 } }, .count = 2,
 	};
-	struct list *list = &stage.list;
-	struct finder *f;
+	struct finder *f = start(2000, (struct finder_options){
+		.threads = 2, .hasty = true, .found = follow });
 
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
 	finder_lessons(f, &lessons, false);
 	for (uint32_t i = 0; i < 70; i++)
 		finder_open(f, list_at(list, stage_draw(&stage, 2000)), 0, false);
 	usleep(300000);                         /* the search has begun, and would take minutes */
 	for (uint32_t i = 0; i < 450; i++)
 		finder_open(f, list_at(list, q->at[i]), 0, false);
-	cr_assert_geq(asked(&heard, 1), 1);
+	cr_assert_geq(asked(1), 1);
 	finder_stop(f);
 	cr_assert_eq(heard.last.seed, 3000000000u);
 }
@@ -228,49 +201,32 @@ static void look(void *context, const sample_id *opened, size_t count)
 /* The list that it began with has other files as well, so that no seed explains the opens. */
 Test(finder_threads, asks_for_lists_before_it_searches, .timeout = PATIENCE)
 {
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-		.better = &stage.list,
-	};
-	struct finder_options options = {
-		.threads = 2, .found = refuse_once, .look = look, .context = &heard,
-	};
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, 42, 0);
-	struct list all = { 1, FIRST_ID, 3000 }, *list = &all;
+	struct list all = { 1, FIRST_ID, 3000 }, *instead = &all;
 
-	cr_assert_eq(finder_start(&options, &heard.finder), 0);
-	finder_lists(heard.finder, &list, 1);
-	read_epoch(heard.finder, &stage, q, 64);
-	pthread_mutex_lock(&heard.mutex);
-	while (heard.asked < 2)
-		pthread_cond_wait(&heard.cond, &heard.mutex);
-	pthread_mutex_unlock(&heard.mutex);
+	heard.better = list;
+	heard.finder = start(2000, (struct finder_options){
+		.threads = 2, .found = refuse_once, .look = look });
+	finder_lists(heard.finder, &instead, 1);
+	read_epoch(heard.finder, q, 64);
+	asked(2);
 	finder_stop(heard.finder);
 	cr_assert_eq(heard.last.seed, 42);
-	cr_assert_eq(heard.last.list, &stage.list);
+	cr_assert_eq(heard.last.list, list);
 	cr_assert_eq(all.refs, 1);
-	cr_assert_eq(stage.list.refs, 1);
+	cr_assert_eq(list->refs, 1);
 }
 
 /* The search of all seeds would take minutes. */
 Test(finder_threads, stops_in_the_midst_of_a_search, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 2, .found = refuse_once, .context = &heard,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
-	struct list *list = &stage.list;
-	struct finder *f;
 
 	for (unsigned i = 0; i < 3; i++) {
-		cr_assert_eq(finder_start(&options, &f), 0);
-		finder_lists(f, &list, 1);
-		read_epoch(f, &stage, q, 40);
+		struct finder *f = start(2000, (struct finder_options){
+			.threads = 2, .found = refuse_once });
+
+		read_epoch(f, q, 40);
 		usleep(i * 100000);
 		if (i == 1)
 			finder_lists(f, NULL, 0);
@@ -291,23 +247,14 @@ static void save(void *context, const struct lessons *lessons)
 /* Who is killed in the midst of it has lost nothing. */
 Test(finder_threads, keeps_what_was_learned_while_it_searches, .timeout = PATIENCE)
 {
-	struct listener heard = {
-		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER,
-	};
-	struct finder_options options = {
-		.threads = 1, .found = refuse_once, .save = save, .context = &heard,
-	};
-	struct stage stage = { .list = { 1, FIRST_ID, 2000 }, .random = { 1 } };
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(2000, UINT32_MAX - 1, 0);
 	struct lessons lessons = { .at = { { .n = 2000, .seed = 7 } }, .count = 1 };
-	struct list *list = &stage.list;
-	struct finder *f;
+	struct finder *f = start(2000, (struct finder_options){
+		.threads = 1, .found = refuse_once, .save = save });
 
-	cr_assert_eq(finder_start(&options, &f), 0);
-	finder_lists(f, &list, 1);
-	read_epoch(f, &stage, q, 40);
+	read_epoch(f, q, 40);
 	usleep(100000);                         /* it would go on for minutes */
 	finder_lessons(f, &lessons, true);
-	cr_assert_eq(asked(&heard, 1), 1);
+	cr_assert_eq(asked(1), 1);
 	finder_stop(f);
 }

@@ -310,47 +310,6 @@ Test(found, expects_nothing_of_opens_at_random)
 	stage_close(&s);
 }
 
-static bool everybody(uint32_t pid)
-{
-	(void)pid;
-	return true;
-}
-
-/* Two jobs with seeds of their own: neither takes the other's place. */
-Test(found, is_a_second_job_while_the_first_goes_on)
-{
-	dl_cleanup(sequence_unrefp) struct sequence *a = torch_sequence(N, 3000000000u, 0);
-	dl_cleanup(sequence_unrefp) struct sequence *b = torch_sequence(N, 1000000000u, 0);
-	struct loader first = loader_of(a, 50), second = loader_of(b, 70);
-	struct found f;
-	const struct course *c;
-	struct stage s;
-
-	stage_open(&s, "auto", N, NULL);
-	f = found_of(&s, 3000000000u);
-	loader_read(&first, &s, 200);
-	cr_assert(tracker_found(s.tracker, &f));
-	for (unsigned i = 0; i < 100; i++) {
-		loader_read(&first, &s, 1);
-		loader_read(&second, &s, 1);
-	}
-	f = found_of(&s, 1000000000u);
-	cr_assert(tracker_found(s.tracker, &f));
-	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
-	s.now += 60 * SECOND;
-	tracker_age(s.tracker, s.now, everybody);
-	cr_assert_eq(tracker_courses(s.tracker, &c), 2, "both wait");
-	forget_verdicts(&s);
-	for (unsigned i = 0; i < 1000; i++) {
-		loader_read(&first, &s, 1);
-		loader_read(&second, &s, 1);
-	}
-	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens * 95 / 100, "%u of %u",
-		      s.verdicts[TRACKER_FITS], s.opens);
-	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
-	stage_close(&s);
-}
-
 /* What a search says late, of opens that are remembered but belong to the epoch before. */
 Test(found, is_not_believed_of_an_epoch_that_is_over)
 {

@@ -1,5 +1,5 @@
-/* Orders of jobs side by side that a search found, where it is not known whose opens these are; or
- * only later. */
+/* Orders of jobs side by side that a search found, also where it is not known whose opens these
+ * are, or only later. */
 #include "tests/lib/stage.h"
 
 #define ONE 3000000000u
@@ -9,6 +9,47 @@
 static struct found found_of(struct stage *s, uint32_t seed)
 {
 	return (struct found){ .list = &s->list, .seed = seed };
+}
+
+static bool everybody(uint32_t pid)
+{
+	(void)pid;
+	return true;
+}
+
+/* Two jobs with seeds of their own: neither takes the other's place. */
+Test(found_sets, is_a_second_job_while_the_first_goes_on)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *a = torch_sequence(2000, ONE, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *b = torch_sequence(2000, OTHER, 0);
+	struct loader first = loader_of(a, 50), second = loader_of(b, 70);
+	struct found f;
+	const struct course *c;
+	struct stage s;
+
+	stage_open(&s, "auto", 2000, NULL);
+	f = found_of(&s, ONE);
+	loader_read(&first, &s, 200);
+	cr_assert(tracker_found(s.tracker, &f));
+	for (unsigned i = 0; i < 100; i++) {
+		loader_read(&first, &s, 1);
+		loader_read(&second, &s, 1);
+	}
+	f = found_of(&s, OTHER);
+	cr_assert(tracker_found(s.tracker, &f));
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	s.now += 60 * SECOND;
+	tracker_age(s.tracker, s.now, everybody);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2, "both wait");
+	forget_verdicts(&s);
+	for (unsigned i = 0; i < 1000; i++) {
+		loader_read(&first, &s, 1);
+		loader_read(&second, &s, 1);
+	}
+	cr_assert_geq(s.verdicts[TRACKER_FITS], s.opens * 95 / 100, "%u of %u",
+		      s.verdicts[TRACKER_FITS], s.opens);
+	cr_assert_eq(tracker_courses(s.tracker, &c), 2);
+	stage_close(&s);
 }
 
 static void read_both(struct stage *s, struct loader jobs[2], unsigned opens)

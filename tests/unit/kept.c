@@ -1,26 +1,18 @@
 /* The layer of samples that are kept on a disk, between a fake disk and a fake source. */
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "prefetch/source/layer.h"
 #include "prefetch/source/meter.h"
+#include "tests/lib/ask.h"
 #include "tests/lib/dataset.h"
 #include "tests/lib/fake_disk.h"
 #include "tests/lib/fake_source.h"
 
 #define FILES 16u
 #define SIZE 5000u
-#define PATIENCE (60 * CLOCK_S)
 #define DISK_THREADS 4u                /* of the layer */
 
-struct ask {
-	struct fetch fetch;
-	unsigned turn;                 /* when done() ran, counted from 1 */
-};
-
-static struct dl_lock lock, all_but_one;
-static pthread_cond_t changed;
-static unsigned turns;
+static struct dl_lock all_but_one;
 static struct disk disk;
 static struct fake_source below;
 static struct source *s;
@@ -38,14 +30,7 @@ static void open_stack(void)
 
 	meter_init(&meter, NULL, NULL);
 	fake_source_init(&below, 8);
-	s = calloc(1, source_kept.size);
-	cr_assert(s);
-	s->ops = &source_kept;
-	s->manifest = m;
-	s->next = fake_source_open(&below, m);
-	s->options = &o;
-	cr_assert_eq(source_kept.open(s), 0);
-	s->options = NULL;
+	s = fake_source_under(&below, &source_kept, &o);
 }
 
 static void close_stack(void)
@@ -58,10 +43,8 @@ static void set_up(void)
 {
 	char name[16];
 
-	dl_lock_init(&lock);
+	asks_begin();
 	dl_lock_init(&all_but_one);
-	dl_cond_init(&changed);
-	turns = 0;
 	current = true;
 	tree = tree_new();
 	for (unsigned i = 0; i < FILES; i++) {
@@ -83,23 +66,6 @@ static void tear_down(void)
 }
 
 TestSuite(kept, .init = set_up, .fini = tear_down, .timeout = 60);
-
-static void on_done(struct fetch *f)
-{
-	DL_HOLD(&lock);
-	cr_assert_eq(dl_container_of(f, struct ask, fetch)->turn, 0, "done() ran twice");
-	dl_container_of(f, struct ask, fetch)->turn = ++turns;
-	pthread_cond_broadcast(&changed);
-}
-
-static void wait_done(struct ask *a)
-{
-	uint64_t deadline = clock_now() + PATIENCE;
-
-	DL_HOLD(&lock);
-	while (a->turn == 0)
-		cr_assert(dl_cond_wait_until(&changed, &lock, deadline), "done() did not run");
-}
 
 static bool is_done(struct ask *a)
 {

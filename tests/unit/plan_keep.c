@@ -159,6 +159,31 @@ Test(plan_keep, forgets_one, .init = setup)
 	scene_end(&sc);
 }
 
+Test(plan_keep, forgets_all, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(50 * SIZE, 10, 4, 1000), in_order(1000));
+	struct plan_step s;
+	uint64_t bytes = 0;
+
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	for (sample_id id = 0; id < 1000; id++)
+		bytes += plan_forget(p, id);
+	cr_assert_eq(bytes, 10 * SIZE);
+	for (unsigned i = 0; i < 10; i++) {
+		s = plan_next(p, 0);
+		cr_assert_eq(s.verb, PLAN_DROP);
+		plan_dropped(p, s.id);
+		check(p);
+	}
+	cr_assert_eq(plan_report(p).held, 0);
+	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
+	plan_used(p, 0, 0);
+	cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH, "they are still needed");
+	scene_end(&sc);
+}
+
 Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = setup)
 {
 	struct plan_limits less = {

@@ -44,22 +44,30 @@ Test(recode_zone, of_colour)
 	recode_room_free(room);
 }
 
+/* Luma of these blocks, coded with STEP; it lies in the room. */
+static struct jpeg_plane luma_coded(struct recode_room *room)
+{
+	struct jpeg_image from = grey(room);
+	struct luma l;
+
+	cr_assert_eq(luma_init(&from, &l), 0);
+	(void)luma_try(&l, STEP);
+	cr_assert_eq(l.coded.quant[LAST], STEP);
+	return l.coded;
+}
+
 /* As luma has it: up to 0.5 + 0.08 / 2 * (2 + 63 / 10) = 0.83 steps, where all blocks are alike. */
 Test(recode_zone, of_luma)
 {
 	struct recode_room *room = recode_room_new(0);
-	struct jpeg_image from;
-	struct luma l;
+	struct jpeg_plane coded;
 
 	cr_assert(room);
-	from = grey(room);
 	for (unsigned i = 0; i < SIDE * SIDE; i++)
 		blocks[0][64 * i + LAST] = i % 2 ? STEP * 14 / 20 : STEP * 19 / 20;
-	cr_assert_eq(luma_init(&from, &l), 0);
-	(void)luma_try(&l, STEP);
-	cr_assert_eq(l.coded.quant[LAST], STEP);
+	coded = luma_coded(room);
 	for (unsigned i = 0; i < SIDE * SIDE; i++)
-		cr_assert_eq(l.coded.at[64 * i + LAST], i % 2 ? 0 : 1, "block %u", i);
+		cr_assert_eq(coded.at[64 * i + LAST], i % 2 ? 0 : 1, "block %u", i);
 	recode_room_free(room);
 }
 
@@ -67,11 +75,9 @@ Test(recode_zone, of_luma)
 Test(recode_zone, of_busy_blocks_is_wider)
 {
 	struct recode_room *room = recode_room_new(0);
-	struct jpeg_image from;
-	struct luma l;
+	struct jpeg_plane coded;
 
 	cr_assert(room);
-	from = grey(room);
 	for (unsigned i = 0; i < SIDE * SIDE; i++) {
 		bool busy = i % SIDE >= SIDE / 2;
 
@@ -79,11 +85,10 @@ Test(recode_zone, of_busy_blocks_is_wider)
 		for (unsigned k = 9; busy && k < 40; k += 3)
 			blocks[0][64 * i + k] = 100;
 	}
-	cr_assert_eq(luma_init(&from, &l), 0);
-	(void)luma_try(&l, STEP);
+	coded = luma_coded(room);
 	for (unsigned y = 1; y < SIDE - 1; y++) {
-		cr_assert_eq(l.coded.at[64 * (y * SIDE + 1) + LAST], 1, "a quiet one");
-		cr_assert_eq(l.coded.at[64 * (y * SIDE + SIDE - 2) + LAST], 0, "a busy one");
+		cr_assert_eq(coded.at[64 * (y * SIDE + 1) + LAST], 1, "a quiet one");
+		cr_assert_eq(coded.at[64 * (y * SIDE + SIDE - 2) + LAST], 0, "a busy one");
 	}
 	recode_room_free(room);
 }

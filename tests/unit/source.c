@@ -1,4 +1,3 @@
-#include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,11 +5,8 @@
 #include <sys/stat.h>
 #include <sys/mman.h>
 
-#include "base/clock.h"
-#include "base/lock.h"
-#include "prefetch/source/source.h"
+#include "tests/lib/ask.h"
 
-#define PATIENCE (60 * CLOCK_S)
 #define SIZE 5000u
 
 static const char *const kinds[] = { "uring", "threads" };
@@ -21,31 +17,6 @@ struct place {
 	struct manifest *m;
 	struct source *s;
 };
-
-struct ask {
-	struct fetch fetch;
-	unsigned turn;                 /* when done() ran, counted from 1 */
-};
-
-static struct dl_lock lock;
-static pthread_cond_t changed;
-static unsigned turns;
-
-static void on_done(struct fetch *f)
-{
-	DL_HOLD(&lock);
-	dl_container_of(f, struct ask, fetch)->turn = ++turns;
-	pthread_cond_broadcast(&changed);
-}
-
-static void wait_done(struct ask *a)
-{
-	uint64_t deadline = clock_now() + PATIENCE;
-
-	DL_HOLD(&lock);
-	while (a->turn == 0)
-		cr_assert(dl_cond_wait_until(&changed, &lock, deadline), "done() did not run");
-}
 
 static void write_file(const struct place *p, const char *name, char fill, size_t size)
 {
@@ -71,9 +42,7 @@ static struct place place_new(unsigned count, const char *layers)
 	struct place p = { .folder = "/tmp/dlfs-source-XXXXXX" };
 	char name[16];
 
-	dl_lock_init(&lock);
-	dl_cond_init(&changed);
-	turns = 0;
+	asks_begin();
 	cr_assert(mkdtemp(p.folder));
 	for (unsigned i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
