@@ -221,7 +221,6 @@ static int write_report(struct request *q, const struct report *r)
 	gethostname(host, sizeof(host) - 1);
 	strftime(when, sizeof(when), "%F %R", localtime_r(&(time_t){ time(NULL) }, &now));
 	e = report_html(r, host, when, &page);
-
 	if (e < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	fwrite(page.at, 1, page.len, q->page);

@@ -45,9 +45,9 @@ bool seeds_can(enum seeds_kernel kernel);
 enum seeds_kernel seeds_fastest(void);
 
 /* hit() for each seed in [from, to) and start that it has; about 30 ns a seed, least when starts
- * of the same n and skip come one after the other.  One that is nothing but a set costs one more,
- * however many are in it.  Returns early
- * when *stop becomes true.  from and to are multiples of SEEDS_STRIDE. */
+ * of the same n and skip come one after the other.  One that is nothing but a set takes as long
+ * however many are in it.  Returns early when *stop becomes true.  from and to are multiples of
+ * SEEDS_STRIDE. */
 #define SEEDS_STRIDE 128u
 void seeds_search(enum seeds_kernel kernel, const struct seeds_start *starts, size_t count,
 		  uint64_t from, uint64_t to, const _Atomic bool *stop,

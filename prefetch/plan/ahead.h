@@ -9,10 +9,10 @@
  * Pure: no I/O, no clock, no lock; time in ns.
  */
 #pragma once
-#include "base/dl.h"
+#include "base/clock.h"
 
 #define AHEAD_STREAMS 64
-#define AHEAD_PAUSE UINT64_C(10000000000)      /* a reader who asks for nothing so long is gone */
+#define AHEAD_PAUSE (10 * CLOCK_S)     /* a reader who asks for nothing so long is gone */
 
 struct ahead_stream {
 	sample_id id;
