@@ -5,21 +5,10 @@
 #include <sys/resource.h>
 
 #include "base/random.h"
-#include "prefetch/recode/recode.h"
 #include "tests/lib/picture.h"
+#include "tests/lib/recode_try.h"
 
-static const struct recode_want at_95 = { .quality_ratio = 0.95 };
 static const struct picture base = { .width = 37, .height = 29, .quality = 90, .h = 2, .v = 2 };
-
-static enum recode_reason try_it(const struct buf *b)
-{
-	struct recoded r;
-	enum recode_reason reason = recode(&at_95, b->at, b->len, &r);
-
-	if (reason == RECODE_DONE)
-		free(r.data);
-	return reason;
-}
 
 static enum recode_reason try_made(struct picture p)
 {

@@ -2,21 +2,10 @@
 #include <criterion/criterion.h>
 
 #include "prefetch/recode/range.h"
-#include "prefetch/recode/recode.h"
 #include "tests/lib/picture.h"
+#include "tests/lib/recode_try.h"
 
-static const struct recode_want at_95 = { .quality_ratio = 0.95 };
 static const struct picture base = { .width = 120, .height = 90, .quality = 92, .h = 2, .v = 2 };
-
-static enum recode_reason try_it(const struct buf *b)
-{
-	struct recoded r;
-	enum recode_reason reason = recode(&at_95, b->at, b->len, &r);
-
-	if (reason == RECODE_DONE)
-		free(r.data);
-	return reason;
-}
 
 struct change {
 	unsigned component, from, to;  /* coefficients, in natural order */
