@@ -9,7 +9,9 @@
  * other, and a uniform part is kept.  What the user pinned comes before all of it.
  *
  * The room may be bounded in records as well.  Per record the dearest are the largest, so where
- * that bound comes first, smaller ones are left out, as many as let both bounds be used up.
+ * that bound comes first, smaller ones are left out, as many as let both bounds be used up.  Where
+ * some are pinned a fiftieth of what they leave stays free: how many others a share of hashes means
+ * is known but about, and one that has a place is not given up for a pinned one.
  *
  * A rule depends on sizes and hashes alone, so each run comes to the same one, and what an earlier
  * run kept is what this one wants.

@@ -44,7 +44,7 @@ enum seeds_kernel { SEEDS_PORTABLE, SEEDS_AVX2, SEEDS_AVX512, SEEDS_KERNELS };
 bool seeds_can(enum seeds_kernel kernel);
 enum seeds_kernel seeds_fastest(void);
 
-/* hit() for each seed in [from, to) and start that it has; about 30 ns a seed, least when starts
+/* hit() for each seed in [from, to) and start that it has; about 20 ns a seed, least when starts
  * of the same n and skip come one after the other.  One that is nothing but a set takes as long
  * however many are in it.  Returns early when *stop becomes true.  from and to are multiples of
  * SEEDS_STRIDE. */
