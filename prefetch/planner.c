@@ -365,8 +365,8 @@ void *planner_main(void *arg)
 		give_back(e);
 		keep_house(e, now);
 		take_steps(e, now);
-		show(e);
 		wake = DL_MIN(judge_settle(&e->judge, now), settle_loose(e, now));
+		show(e);
 		wake = DL_MIN(wake, plan_wake(e->plan));
 		wake = DL_MIN(wake, share_wake(&e->share));
 		if (e->options.fits && store_bytes(e->store) > 0)

@@ -183,3 +183,18 @@ Test(engine_room, random_reads_do_not_wait_for_blocks_that_had_their_reader)
 	}
 	end();
 }
+
+/* Nobody asks, and nothing happens any more. */
+Test(engine_room, what_was_let_go_is_in_no_figure)
+{
+	struct reader r;
+
+	begin(MEMORY, 2);
+	read_at(&r, f, 0);
+	fetch_all();
+	expect_bytes(&r, SMALL_SIZE);
+	settle();
+	cr_assert_eq(stats_get(&stats.memory_bytes), SMALL_SIZE);
+	wait_until(stats_get(&stats.memory_bytes) == 0);
+	end();
+}
