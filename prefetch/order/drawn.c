@@ -5,6 +5,7 @@
 
 #define LEFT 16u                       /* another epoch's entries that were asked for in a row, */
 #define LEFT_OPENS 8u                  /* and opens in a row that are of no epoch: this is left */
+#define AWAITED_MAX 64u                /* entries may be only looked at (ls -l) */
 
 /* Drawn as a whole, at once; the last two are remembered, since each is asked for several times. */
 int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
@@ -71,8 +72,10 @@ static bool begin_at(struct tracker *t, uint64_t epoch, bool successor, uint32_t
 	bool begun = begin(t, epoch, successor);
 
 	t->outside = (struct outside){ .asked = 0 };
-	if (begun)
+	if (begun && successor)
 		follow_ask(t->jobs[0], position);
+	else if (begun)                /* the last that was asked for may have been opened, too */
+		follow_asked_before(t->jobs[0], position);
 	return begun;
 }
 
@@ -81,6 +84,7 @@ static void note_outside(struct outside *o, uint64_t epoch, uint32_t position)
 	o->position = o->epoch == epoch ? DL_MAX(o->position, position) : position;
 	o->epoch = epoch;
 	o->asked++;
+	o->awaited = DL_MIN(o->awaited + 1, AWAITED_MAX);
 }
 
 bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
@@ -91,7 +95,7 @@ bool tracker_drawn(struct tracker *t, uint64_t epoch, uint32_t position)
 		return false;
 	for (size_t i = 0; i < t->job_count; i++)
 		if (t->jobs[i]->rule.number == epoch) {
-			t->outside = (struct outside){ .asked = 0 };
+			t->outside = (struct outside){ .awaited = t->outside.awaited };
 			follow_ask(t->jobs[i], position);
 			return false;
 		}
@@ -155,4 +159,12 @@ bool drawn_open(struct tracker *t, const struct seen *s)
 	if (o->asked < LEFT || ++o->opens < LEFT_OPENS)
 		return false;
 	return begin_at(t, o->epoch, false, o->position) && take_open(t, s);
+}
+
+bool drawn_is_outside(struct tracker *t)
+{
+	if (t->outside.awaited == 0)
+		return false;
+	t->outside.awaited--;
+	return true;
 }

@@ -254,11 +254,16 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 	f->course.pid = pid;
 }
 
-void follow_ask(struct follow *f, uint32_t position)
+void follow_asked_before(struct follow *f, uint32_t position)
 {
 	if (!f->is_asked)
 		f->perhaps_asked = DL_MIN(position + ASKED_BEFORE, f->course.sequence->length);
 	f->is_asked = true;
+}
+
+void follow_ask(struct follow *f, uint32_t position)
+{
+	follow_asked_before(f, position);
 	f->asked[position / BITS] |= UINT64_C(1) << (position % BITS);
 }
 

@@ -65,6 +65,8 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
  * first of which we hear, and some more, may have been asked for before; what of them nobody has
  * asked for when the end is near was also opened before. */
 void follow_ask(struct follow *f, uint32_t position);
+/* This one as well: nobody knows whether it was opened since. */
+void follow_asked_before(struct follow *f, uint32_t position);
 /* The position of this index was asked for and not opened since. */
 bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */

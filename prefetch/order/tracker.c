@@ -313,7 +313,8 @@ static enum tracker_verdict consider_drawn(struct tracker *t, const struct seen 
 		last_seen(t)->taken = last_seen(t)->sure = true;
 		return TRACKER_FITS;
 	}
-	if (give_to_walks(t, s, true) || score_walks(t, s) || give_to_walks(t, s, false))
+	if (give_to_walks(t, s, true) ||
+	    (!drawn_is_outside(t) && (score_walks(t, s) || give_to_walks(t, s, false))))
 		return TRACKER_FITS;
 	return TRACKER_STRANGE;
 }

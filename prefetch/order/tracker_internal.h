@@ -45,6 +45,7 @@ struct outside {                       /* what drawn epochs that are not followe
 	uint64_t epoch;                /* ... the last one's epoch, */
 	uint32_t position;             /* ... and how far in that */
 	unsigned opens;                /* since then, in a row, that are of no epoch */
+	unsigned awaited;              /* entries whose opens may still come */
 };
 
 struct tracker {
@@ -102,6 +103,9 @@ int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
 void drawn_forget(struct tracker *t);
 /* true: it was asked for as part of an epoch that is followed. */
 bool drawn_open(struct tracker *t, const struct seen *s);
+/* An open that is of no epoch that is followed: may it be of one that is not?  Then it says nothing
+ * of walks, though it is of a piece that is read nearly as it is stored. */
+bool drawn_is_outside(struct tracker *t);
 /* begins.c: does an open say that the epoch after jobs[0] is read, or jobs[0]'s at another place,
  * or a list in its order?  Then that is followed.  true: it was expected there. */
 bool score_nexts(struct tracker *t, const struct seen *s);

@@ -278,3 +278,51 @@ Test(drawn, counts_what_was_read_before_it_was_followed)
 	cr_assert_eq(main_of(&s)->front, 21);
 	stage_close(&s);
 }
+
+/* Two readers jump to another epoch; the one who is in front has opened what he asked for before
+ * it is clear that both are there. */
+Test(drawn, is_over_though_its_front_was_read_before_it_was_followed)
+{
+	static const struct epoch other = { .rule = EPOCH_DRAWN, .number = 9 };
+	static const uint32_t first[] = {
+		0, 2, 4, 6, 8, 10, 12, 14, 16, 1, 3, 5, 7, 9, 11, 13, 15,
+	};
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
+	struct stage s;
+
+	stage_open(&s, "drawn:epoch=0,piece=20,reservoir=2000", N, NULL);
+	cr_assert_eq(order_drawn(&s.spec, &other, N, NULL, 0, &q), 0);
+	for (uint32_t i = 0; i < DL_COUNT(first); i++)
+		tracker_drawn(s.tracker, 9, first[i]);
+	for (uint32_t i = 8; i < DL_COUNT(first); i++)
+		stage_see(&s, sample_at(q, first[i]), 1);
+	for (uint32_t at = DL_COUNT(first); at < N; at++) {
+		tracker_drawn(s.tracker, 9, at);
+		stage_see(&s, sample_at(q, at), 1);
+	}
+	cr_assert_eq(main_of(&s)->epoch, 9);
+	cr_assert_eq(main_of(&s)->front, N, "it is at %u", main_of(&s)->front);
+	stage_close(&s);
+}
+
+/* In a piece samples are read nearly as they are stored. */
+Test(drawn, no_walk_is_made_of_an_epoch_beside_it)
+{
+	static const struct epoch other = { .rule = EPOCH_DRAWN, .number = 9 };
+	dl_cleanup(sequence_unrefp) struct sequence *q = NULL, *own = NULL;
+	const struct course *courses;
+	struct stage s;
+
+	stage_open(&s, "drawn:epoch=0,piece=200,reservoir=200", N, NULL);
+	cr_assert_eq(order_drawn(&s.spec, &other, N, NULL, 0, &q), 0);
+	own = sequence_ref(main_of(&s)->sequence);
+	for (uint32_t at = 0; at < N; at++) {
+		tracker_drawn(s.tracker, 0, at);
+		tracker_drawn(s.tracker, 9, at);
+		stage_see(&s, sample_at(own, at), 1);
+		stage_see(&s, sample_at(q, at), 2);
+	}
+	cr_assert_eq(tracker_courses(s.tracker, &courses), 1u, "%zu are followed",
+		     tracker_courses(s.tracker, &courses));
+	stage_close(&s);
+}
