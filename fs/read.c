@@ -1,5 +1,6 @@
 /* READ: an answer from the store, or a parked request.  A request that needs two blocks of a big
  * file gets what the first one has and then the second; no thread ever waits. */
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -16,7 +17,7 @@ struct parked {
 	size_t left;
 	struct buf bytes;              /* gathered so far, when one block was not enough */
 	uint64_t since;
-	uint32_t pid;
+	struct read_by by;
 	struct stale_reader stale;
 };
 
@@ -115,7 +116,7 @@ static void go_on(struct parked *p)
 	do {
 		b = engine_block(engine, p->id, p->offset, &start);
 		p->since = clock_now();
-		r = engine_read(engine, b, p->pid, &p->waiter, &e);
+		r = engine_read(engine, b, p->by, &p->waiter, &e);
 		if (r == 0)
 			return;                /* parked: on_wake() has it, or had it already */
 		if (r < 0) {
@@ -142,7 +143,6 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 	struct parked *p;
 	uint64_t file;
 
-	(void)fi;
 	if (control_is(ino)) {
 		read_control(req, s, ino, size, off);
 		return;
@@ -168,7 +168,8 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		.waiter.wake = on_wake, .req = req, .serve = s, .id = node_sample(ino),
 		.offset = (uint64_t)off,
 		.left = (size_t)DL_MIN((uint64_t)size, file - (uint64_t)off),
-		.pid = (uint32_t)fuse_req_ctx(req)->pid,
+		/* The flags come with each READ, also where no OPEN does. */
+		.by = { (uint32_t)fuse_req_ctx(req)->pid, fi->flags & O_DIRECT },
 	};
 	go_on(p);
 }

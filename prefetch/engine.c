@@ -254,10 +254,11 @@ uint64_t block_len(const struct engine *e, struct block b)
 	return DL_MIN(e->block_size, size - b.number * e->block_size);
 }
 
-/* A reader has to wait.  What was pushed and is asked for nevertheless, the kernel dropped. */
-static void note_late(struct engine *e, struct block b)
+/* A reader has to wait.  What was pushed and is asked for nevertheless, the kernel dropped, unless
+ * he does not look there. */
+static void note_late(struct engine *e, struct block b, bool direct)
 {
-	if (flags_clear(&e->flags, b.id, FLAG_PAGE_CACHE) & FLAG_PAGE_CACHE) {
+	if (!direct && flags_clear(&e->flags, b.id, FLAG_PAGE_CACHE) & FLAG_PAGE_CACHE) {
 		stats_add(&e->options.stats->pressure, 1);
 		tell(e, (struct fact){ .kind = FACT_LOST, .id = b.id });
 	}
@@ -295,17 +296,19 @@ void engine_asked(struct engine *e, sample_id id)
 	tell(e, (struct fact){ .kind = FACT_ASKED, .id = id, .time = clock_now() });
 }
 
-int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
+int engine_read(struct engine *e, struct block b, struct read_by by, struct waiter *w,
 		struct entry **ret)
 {
 	int got = get_block(e, b, w, ret);
 
 	if (got < 0)
 		return got;
+	if (by.direct)
+		e->direct = clock_now();
 	if (got != STORE_READY)
-		note_late(e, b);
+		note_late(e, b, by.direct);
 	if (is_big(e, b.id))           /* what is read ahead comes after what is waited for */
-		late_read_ahead(e, b, pid, got);
+		late_read_ahead(e, b, by.pid, got);
 	return got == STORE_READY;
 }
 

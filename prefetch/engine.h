@@ -84,9 +84,12 @@ struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 			  uint64_t *ret_start);
 /* Ask for a block.  1: *ret is pinned and ready.  0: w->wake() will run exactly once (perhaps
  * before this returns).  Negative: it will not.  Never blocks.
- * pid: who reads, for the read-ahead in big files.
  */
-int engine_read(struct engine *e, struct block b, uint32_t pid, struct waiter *w,
+struct read_by {
+	uint32_t pid;                  /* for the read-ahead in big files */
+	bool direct;                   /* past the page cache, whatever is in it (O_DIRECT) */
+};
+int engine_read(struct engine *e, struct block b, struct read_by by, struct waiter *w,
 		struct entry **ret) DL_MUST_CHECK;
 /* The same for block 0 of a sample that is not big, by somebody who wants to know its size and
  * not to read it: that is no late read. */

@@ -66,6 +66,7 @@ struct engine {
 	_Atomic uint32_t bringing;     /* of them for the disk's sake */
 	_Atomic uint32_t pushing;      /* sink jobs out */
 	_Atomic bool stopping;
+	_Atomic uint64_t direct;       /* when somebody read past the page cache last; 0: never */
 	_Atomic bool opens_lost;       /* since the planner looked last */
 	struct kept_order *_Atomic to_keep;    /* for the finder's thread to write; learn.c */
 

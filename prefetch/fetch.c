@@ -1,6 +1,8 @@
 /* Planned samples: source → store → page cache, and out again. */
 #include "prefetch/engine_internal.h"
 
+#define DIRECT_NS (60 * CLOCK_S)       /* who reads so comes again within it */
+
 struct job {                           /* a block on its way from the source */
 	struct fetch fetch;
 	struct engine *engine;
@@ -126,13 +128,23 @@ static struct push_job *push_job(struct engine *e, sample_id id, struct entry *e
 	return p;
 }
 
+/* What is pushed leaves the store, and would be fetched once more for who reads past the page
+ * cache: he has it from the store. */
+static bool is_read_directly(const struct engine *e)
+{
+	uint64_t last = e->direct;
+
+	return last && clock_now() < last + DIRECT_NS;
+}
+
 /* Hand a sample that waits in the store to the sink. */
 static void push(struct engine *e, sample_id id)
 {
 	struct entry *entry;
 	struct push_job *p;
 
-	if (e->stopping || store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
+	if (e->stopping || is_read_directly(e) ||
+	    store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
 		return;
 	p = push_job(e, id, entry);
 	if (!p) {
@@ -248,8 +260,11 @@ void fetch_held(struct engine *e, const struct fact *f)
 	struct loose l = {
 		.block = { f->id, f->number }, .until = UINT64_MAX, .len = f->time,
 	};
+	/* What was pushed before is read past the page cache: the plan has no part in that. */
+	bool planned = f->number == 0 &&
+		flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 
-	if (is_planned(e, f) || buf_append(&e->loose, &l, sizeof(l)) < 0)
+	if (planned || buf_append(&e->loose, &l, sizeof(l)) < 0)
 		late_release(e, l.len);
 }
 

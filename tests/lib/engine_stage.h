@@ -190,7 +190,7 @@ static inline void on_wake(struct waiter *w, int result, struct entry *e)
 	r->woken++;
 }
 
-static inline void read_at(struct reader *r, sample_id id, uint64_t offset)
+static inline void read_by(struct reader *r, sample_id id, uint64_t offset, struct read_by by)
 {
 	struct entry *e;
 	uint64_t start;
@@ -198,7 +198,12 @@ static inline void read_at(struct reader *r, sample_id id, uint64_t offset)
 
 	*r = (struct reader){ .waiter.wake = on_wake, .id = id, .offset = offset };
 	cr_assert_eq(start, offset);
-	cr_assert_eq(engine_read(engine, b, 1, &r->waiter, &e), 0, "it had to wait");
+	cr_assert_eq(engine_read(engine, b, by, &r->waiter, &e), 0, "it had to wait");
+}
+
+static inline void read_at(struct reader *r, sample_id id, uint64_t offset)
+{
+	read_by(r, id, offset, (struct read_by){ 1, false });
 }
 
 static inline void expect_bytes(const struct reader *r, uint64_t len)

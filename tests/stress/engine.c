@@ -111,7 +111,7 @@ static int read_block(struct reader *r, struct block b, uint32_t pid, struct ent
 	int got;
 
 	r->awake = false;
-	got = engine_read(engine, b, pid, &r->waiter, ret);
+	got = engine_read(engine, b, (struct read_by){ pid, false }, &r->waiter, ret);
 	if (got != 0)
 		return got < 0 ? got : 0;
 	pthread_mutex_lock(&r->mutex);

@@ -310,6 +310,49 @@ Test(engine, what_the_kernel_dropped_is_fetched_again)
 	end();
 }
 
+static const struct read_by directly = { 1, true };
+
+/* O_DIRECT: the pages are there, and not looked at. */
+Test(engine, who_reads_past_the_page_cache_says_nothing_of_it)
+{
+	struct engine_report report;
+	struct reader r;
+
+	begin_push();
+	fake_sink_end(&sink, 0, 0);
+	report = settle();
+	read_by(&r, f + order[0], 0, directly);
+	end_fetch(f + order[0], 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	cr_assert_eq(settle().plan.held, report.plan.held, "it is held as before");
+	cr_assert_eq(stats_get(&stats.pressure), 0u);
+	cr_assert_eq(engine_where(engine, f + order[0]), WHERE_PAGE_CACHE);
+	cr_assert_eq(stats_get(&stats.memory_bytes), report.plan.held + SMALL_SIZE,
+		     "what he had counts while it is held");
+	end();
+}
+
+Test(engine, who_reads_past_the_page_cache_is_served_from_memory)
+{
+	sample_id next = f + order[1];
+	struct reader r;
+	struct entry *e;
+
+	begin_push();
+	fake_sink_end(&sink, 0, 0);
+	settle();
+	read_by(&r, f + order[0], 0, directly);
+	end_fetch(f + order[0], 0, 0);
+	engine_known(engine, next);
+	end_fetch(next, 0, 0);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u, "it would be fetched once more for him");
+	cr_assert_eq(engine_read(engine, (struct block){ next, 0 }, directly, &r.waiter, &e), 1);
+	cr_assert(fake_bytes_right(store_view(e), next, 0, SMALL_SIZE));
+	store_unpin(e);
+	end();
+}
+
 /* --- Errors -------------------------------------------------------------------------------- */
 
 Test(engine, an_error_reaches_those_who_wait_and_nobody_later)
@@ -367,7 +410,8 @@ Test(engine, the_failure_of_a_late_fetch_is_not_the_plans)
 
 	begin(MEMORY, 2);
 	r = (struct reader){ .waiter.wake = on_failure, .id = f + order[0] };
-	cr_assert_eq(engine_read(engine, (struct block){ r.id, 0 }, 1, &r.waiter, &e), 0);
+	cr_assert_eq(engine_read(engine, (struct block){ r.id, 0 }, (struct read_by){ 1, false },
+				 &r.waiter, &e), 0);
 	end_fetch(r.id, 0, -EIO);
 	expect_error(&r, -EIO);
 	cr_assert_eq(fake_source_count(&source), 2u, "the plan's own");
