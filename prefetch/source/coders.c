@@ -11,7 +11,8 @@
  * - While a reader waits for memory, the others take whatever comes: its end makes room.
  *
  * But what takes more than half of the memory waits for what the former have in hand: a file as
- * large as that, and a large image, and with it those that come after it and code as well.
+ * large as that, and a large image.  For those that come after it there is what it leaves, until
+ * they have had as much as there is in all (ration.h).
  */
 #include <sched.h>
 #include <sys/resource.h>

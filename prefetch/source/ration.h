@@ -1,5 +1,7 @@
-/* A bounded amount of something, handed out first come, first served; but those who are modest
- * leave half of it to the others, and let them go first.
+/* A bounded amount of something, handed out in the order in which it was asked for.  Who asks for
+ * more than is left does not hold up those after him for whom it is enough, until they have had as
+ * much as there is in all since he came: then he is the next.  Those who are modest leave half of
+ * it to the others, and let them go first.
  *
  * Thread-safety: the owner's lock; ration_take() drops it while it waits.
  */
@@ -7,11 +9,12 @@
 #include <pthread.h>
 #include "base/lock.h"
 
+struct ration_waiter;
+
 struct ration {
 	uint64_t most, used;
 	uint64_t modest;               /* of what is used: by the modest */
-	/* Of the others [0] and of the modest [1]: given out to those who came; whose turn it is */
-	uint64_t tickets[2], turn[2];
+	struct ration_waiter *waiting[2];      /* the others [0], the modest [1]; in order */
 	pthread_cond_t changed;
 };
 
