@@ -1,5 +1,6 @@
 /* A saved manifest: this head, then the tables as they lie in memory (folders, listings,
- * entries, owners, places, names), and nothing after them.  Private to this folder and its tests.
+ * entries, owners, places, names), of listings the current ones, and nothing after them.
+ * Private to this folder and its tests.
  */
 #pragma once
 #include "prefetch/manifest/internal.h"

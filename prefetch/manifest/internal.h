@@ -6,6 +6,8 @@
  * whatever lies below a counter is complete, and names only what is complete too.  A writer
  * that dies on the way leaves records that nobody has seen or that nothing names; only what
  * follows from the listings (detached, files, bytes) may then be behind, which `writing` tells.
+ * Only places are written again: those of a listing that was replaced and released, and not before
+ * `quarantine` has passed, in which whoever was just looking into it has long ended.
  */
 #pragma once
 #include <stdatomic.h>
@@ -36,7 +38,9 @@ struct stamp {                         /* what tells that a folder is unchanged 
 };
 
 struct listing {
-	uint32_t first, count;         /* in manifest.places; two listings may share them */
+	/* In manifest.places, of which it has places_room(count), or `count` below head.packed;
+	 * two listings may share them. */
+	uint32_t first, count;
 	uint32_t folder;
 	int32_t error;                 /* why it could not be read: 0 or -errno */
 	struct stamp stamp;            /* zeroes: not even that could be had */
@@ -57,6 +61,7 @@ struct owner { uint32_t uid, gid; };
 
 struct head {                          /* at the start of the range */
 	_Atomic uint32_t folders, listings, entries, owners, places;
+	uint32_t packed;               /* places that were loaded: those are not used again */
 	_Atomic uint64_t names;        /* bytes */
 	_Atomic uint64_t files, bytes; /* regular ones of folders in the tree */
 	_Atomic bool scanned, writing;
@@ -76,6 +81,8 @@ struct manifest {
 	uint64_t max_names;
 	void *range;
 	size_t range_size;
+	struct buf free_places;        /* struct free_places; under `writer` */
+	uint64_t quarantine;           /* ns, before they are used again */
 	char *source;
 	const char *hidden;
 	int root_fd;
@@ -129,6 +136,8 @@ static inline const char *name_of(const struct manifest *m, const struct record 
 int64_t listing_ensure(struct manifest *m, uint32_t folder);
 /* Entry number of a name in a listing, or NONE. */
 uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *name, size_t len);
+/* The place of the first name that comes after this one, or how many there are. */
+uint32_t listing_after(const struct manifest *m, uint32_t listing, const char *name);
 
 /* -ENOENT and the like, which say what the folder is now, are told in ret->error; errors that
  * may pass (-EIO, -ENOMEM, ...) are returned, since nothing was learnt about the folder. */
@@ -144,6 +153,12 @@ bool draft_same_entry(const struct manifest *m, const struct draft *d,
 		      const struct draft_entry *x, const struct record *e);
 bool draft_same_entries(const struct manifest *m, const struct draft *d, uint32_t listing);
 bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t listing);
+
+/* Places for so many entries: they lie where the counter is, which the caller raises by
+ * places_room(), or below it.  -ENOSPC.  By the writer. */
+int places_take(struct manifest *m, uint32_t count, uint32_t *ret_first) DL_MUST_CHECK;
+void places_give(struct manifest *m, uint32_t first, uint32_t count);
+uint32_t places_room(uint32_t count);
 
 /* A descriptor, no link on the way followed; -errno.  how_to: O_RDONLY | O_NOATIME (the latter
  * where it is allowed), or O_PATH. */

@@ -22,6 +22,22 @@ uint32_t listing_find(const struct manifest *m, uint32_t listing, const char *na
 	return NONE;
 }
 
+uint32_t listing_after(const struct manifest *m, uint32_t listing, const char *name)
+{
+	const struct listing *l = &m->listings[listing];
+	uint32_t low = 0, high = l->count;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (strcmp(name_of(m, &m->entries[entry_in(m, l, mid)]), name) <= 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 int64_t listing_ensure(struct manifest *m, uint32_t folder)
 {
 	dl_cleanup(draft_free) struct draft d = { 0 };
@@ -65,7 +81,7 @@ struct publishing {
 	const struct draft *draft;
 	uint32_t folder, old;
 	uint32_t first, count;         /* places */
-	uint32_t folders, entries;     /* all, with the new ones */
+	uint32_t folders, entries, all_places;         /* all, with the new ones */
 	uint64_t names;
 	uint32_t passed;               /* places of the old listing */
 	uint32_t last_owner;
@@ -148,22 +164,25 @@ static int write_places(struct publishing *p)
 {
 	const struct draft_entry *x = (const void *)p->draft->entries.at;
 	struct manifest *m = p->m;
-	int r = 0;
+	int r;
 
-	p->first = m->head->places;
 	p->count = (uint32_t)(p->draft->entries.len / sizeof(*x));
 	p->entries = m->head->entries;
 	p->names = m->head->names;
-	if (p->count > m->max_places - p->first)
-		return -ENOSPC;
-	for (uint32_t i = 0; r == 0 && i < p->count; i++)
-		r = write_place(p, i, &x[i]);
+	r = places_take(m, p->count, &p->first);
 	if (r < 0)
 		return r;
+	for (uint32_t i = 0; r == 0 && i < p->count; i++)
+		r = write_place(p, i, &x[i]);
+	if (r < 0) {
+		places_give(m, p->first, p->count);
+		return r;
+	}
+	p->all_places = DL_MAX(m->head->places, p->first + places_room(p->count));
 	/* A folder names its entry, so the entries are counted first. */
 	atomic_store_explicit(&m->head->names, p->names, memory_order_release);
 	atomic_store_explicit(&m->head->entries, p->entries, memory_order_release);
-	atomic_store_explicit(&m->head->places, p->first + p->count, memory_order_release);
+	atomic_store_explicit(&m->head->places, p->all_places, memory_order_release);
 	atomic_store_explicit(&m->head->folders, p->folders, memory_order_release);
 	return 0;
 }

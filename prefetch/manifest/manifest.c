@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "prefetch/manifest/internal.h"
 
 #define RESERVE_DEFAULT (UINT64_C(24) * GiB)
 #define RESERVE_MIN (UINT64_C(64) * MiB)
+#define QUARANTINE (10 * CLOCK_S)
 
 static size_t page_up(size_t n)
 {
@@ -50,7 +52,7 @@ static void reset(struct manifest *m)
 {
 	struct head *h = m->head;
 
-	h->listings = h->entries = h->owners = h->places = 0;
+	h->listings = h->entries = h->owners = h->places = h->packed = 0;
 	h->names = h->files = h->bytes = 0;
 	h->scanned = h->writing = false;
 	m->folders[0] = (struct folder){ .listing = 0, .parent = 0, .entry = NONE };
@@ -87,6 +89,7 @@ int manifest_open(const struct manifest_options *options, struct manifest **ret)
 	m->root_fd = open(options->source, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (m->root_fd < 0)
 		return -errno;
+	m->quarantine = QUARANTINE;
 	m->hidden = options->hidden;
 	m->source = strdup(options->source);
 	if (!m->source)
@@ -111,6 +114,7 @@ void manifest_close(struct manifest *m)
 	if (m->root_fd >= 0)
 		close(m->root_fd);
 	dl_lock_fini(&m->writer);
+	buf_free(&m->free_places);
 	free(m->source);
 	free(m);
 }
@@ -265,31 +269,45 @@ static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t pla
 
 	*ret = (struct manifest_dirent){
 		.name = name_of(m, &m->entries[entry]),
-		.cookie = ((uint64_t)listing + 1) << 32 | (place + 1),
+		.cookie = ((uint64_t)entry + 1) << 32 | (place + 1),
 		.old = listing != current_listing(m, l->folder),
 		.attr = attr_of_child(m, entry),
 	};
 }
 
+/* Most listings stay as they are: the entry is where the cookie says.  Else its name says where to
+ * go on. */
+static int place_after(const struct manifest *m, uint32_t listing, uint64_t cookie,
+		       uint32_t *ret)
+{
+	const struct listing *l = &m->listings[listing];
+	uint64_t entry = (cookie >> 32) - 1;
+
+	if (entry >= manifest_entries(m) || m->entries[entry].folder != l->folder)
+		return -EINVAL;
+	*ret = (uint32_t)cookie;
+	if (*ret == 0 || *ret > l->count || entry_in(m, l, *ret - 1) != entry)
+		*ret = listing_after(m, listing, name_of(m, &m->entries[entry]));
+	return 0;
+}
+
 int manifest_next(struct manifest *m, node_id folder, uint64_t cookie, struct manifest_dirent *ret)
 {
-	int64_t listing = (int64_t)(cookie >> 32) - 1;
-	uint32_t place = (uint32_t)cookie;
+	int64_t listing;
+	uint32_t place = 0;
+	int r = 0;
 
 	if (!folder_exists(m, folder))
 		return node_is_folder(folder) ? -ESTALE : -ENOTDIR;
-	if (cookie != 0 && listing < 0)
-		return -EINVAL;
-	if (cookie == 0)
-		listing = listing_ensure(m, (uint32_t)folder - 1);
+	listing = listing_ensure(m, (uint32_t)folder - 1);
 	if (listing < 0)
 		return (int)listing;
-	if (listing >= m->head->listings || m->listings[listing].folder != folder - 1)
-		return -EINVAL;
 	if (m->listings[listing].error < 0)
 		return m->listings[listing].error;
-	if (place >= m->listings[listing].count)
-		return 0;
+	if (cookie != 0)
+		r = place_after(m, (uint32_t)listing, cookie, &place);
+	if (r < 0 || place >= m->listings[listing].count)
+		return r;
 	fill_dirent(m, (uint32_t)listing, place, ret);
 	return 1;
 }

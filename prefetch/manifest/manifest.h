@@ -23,8 +23,9 @@
  * Nodes (what the kernel calls them): folder f is f + 1 (the root is 1, FUSE_ROOT_ID);
  * entry e that is not a folder is (1 << 32) + e.
  *
- * Cost: 52 bytes an entry and its name + 1; a folder 88 bytes more; a listing that replaces
- * another 72 bytes, 4 for each of its entries, and what is new.
+ * Cost: 52 bytes an entry (up to half a byte more) and its name + 1; a folder 88 bytes more; a
+ * listing that replaces another 72 bytes, and what is new: its 4 bytes for each entry are used
+ * again once it is replaced itself.
  * Limits: 65536 different owners (-ENOSPC beyond); nlink of more than 65535 shows as 65535;
  * names over 255 bytes are left out.
  *
@@ -88,15 +89,15 @@ int manifest_attr(const struct manifest *m, node_id node, struct attr *ret) DL_M
  * device than the folder it lies in are shown as files of their own. */
 uint64_t manifest_inode(const struct manifest *m, const struct attr *a);
 
-/* Go through a listing.  A cookie names the entry after it in the listing it came from, so
- * a reader that goes on after a refresh sees the old listing whole.  cookie 0 starts with
- * the current listing.  1: *ret filled, go on with ret->cookie; 0: the end.
+/* Go through the current listing, in the order of names.  A cookie stands for the name that it came
+ * with: a reader that goes on after a refresh gets what comes after that now, and so all that has
+ * not changed, once.  cookie 0 starts.  1: *ret filled, go on with ret->cookie; 0: the end.
  * [reads] if there is no listing yet.
  */
 struct manifest_dirent {
 	const char *name;              /* the manifest's; valid as long as it is */
 	uint64_t cookie;
-	bool old;                      /* the folder has a newer listing */
+	bool old;                      /* the folder has a newer listing by now */
 	struct attr attr;
 };
 int manifest_next(struct manifest *m, node_id folder, uint64_t cookie,
@@ -123,7 +124,8 @@ bool manifest_is_newest(const struct manifest *m, sample_id id);
 /* --- Filling -------------------------------------------------------------------------- */
 
 /* Called for each folder whose listing replaced an older one, on the calling thread, with
- * no lock held: old names may be known to the kernel. */
+ * no lock held: old names may be known to the kernel.  The old listing can be looked at until
+ * manifest_release(). */
 struct manifest_change {
 	void (*replaced)(void *context, struct manifest *m, node_id folder,
 			 uint32_t old_listing, uint32_t new_listing);
@@ -151,6 +153,7 @@ int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 int manifest_refresh_folder(struct manifest *m, node_id folder,
 			    const struct manifest_change *change) DL_MUST_CHECK;
 
+void manifest_release(struct manifest *m, uint32_t old_listing, uint32_t new_listing);
 /* Names and nodes of a listing that there is, by name, for telling the kernel what to forget.
  * -ENOENT: it has not so many. */
 int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t place,
@@ -158,7 +161,7 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 
 /* --- Saving --------------------------------------------------------------------------- */
 
-/* Write to path, as file_replace(), after a scan (-EAGAIN before) and while no refresh runs. */
+/* Write to path, as file_replace(), after a scan (-EAGAIN before). */
 int manifest_save(struct manifest *m, const char *path) DL_MUST_CHECK;
 /* Read back into a manifest that has no listing yet; then it is scanned.  Lookups may come
  * meanwhile, they wait.  A file that is damaged, of another source (path, device, inode) or

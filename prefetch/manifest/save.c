@@ -23,15 +23,29 @@ uint64_t file_checksum(const void *at, size_t len)
 	return sum_of(at, len, 0);
 }
 
-static void parts_of(const struct manifest *m, struct file_head *h, struct folder *folders,
+/* What is not as it lies in the manifest. */
+struct tables {
+	struct folder *folders;
+	struct listing *listings;
+	uint32_t *places;
+};
+
+static void tables_fini(struct tables *t)
+{
+	free(t->folders);
+	free(t->listings);
+	free(t->places);
+}
+
+static void parts_of(const struct manifest *m, struct file_head *h, const struct tables *t,
 		     struct iovec part[PARTS])
 {
 	part[0] = (struct iovec){ (char *)h + UNSUMMED, sizeof(*h) - UNSUMMED };
-	part[1] = (struct iovec){ folders, h->folders * sizeof(struct folder) };
-	part[2] = (struct iovec){ m->listings, h->listings * sizeof(struct listing) };
+	part[1] = (struct iovec){ t->folders, h->folders * sizeof(struct folder) };
+	part[2] = (struct iovec){ t->listings, h->listings * sizeof(struct listing) };
 	part[3] = (struct iovec){ m->entries, h->entries * sizeof(struct record) };
 	part[4] = (struct iovec){ m->owners, h->owners * sizeof(struct owner) };
-	part[5] = (struct iovec){ m->places, h->places * sizeof(uint32_t) };
+	part[5] = (struct iovec){ t->places, h->places * sizeof(uint32_t) };
 	part[6] = (struct iovec){ m->names, h->names };
 }
 
@@ -42,39 +56,69 @@ static int read_all(int fd, void *at, size_t len)
 	return n < 0 ? (int)n : (size_t)n < len ? -ESTALE : 0;
 }
 
-/* What lookups may add meanwhile lies above these counters; only the folders' pointers to their
- * listings change in place, so the folders are copied. */
-static int take_counts(struct manifest *m, struct file_head *ret, struct folder **ret_folders)
+static void copy_listing(const struct manifest *m, uint32_t folder, struct tables *t,
+			 struct file_head *h)
 {
-	size_t size;
+	const struct listing *l = listing_at(m, current_listing(m, folder));
+
+	if (!l)
+		return;
+	t->listings[h->listings] = (struct listing){
+		.first = (uint32_t)h->places, .count = l->count, .folder = folder,
+		.error = l->error, .stamp = l->stamp, .read_at = l->read_at,
+	};
+	memcpy(t->places + h->places, m->places + l->first, l->count * sizeof(*t->places));
+	h->places += l->count;
+	t->folders[folder].listing = ++h->listings;
+}
+
+static size_t places_in_use(const struct manifest *m)
+{
+	size_t places = 0;
+
+	for (uint32_t i = 0; i < m->head->folders; i++) {
+		const struct listing *l = listing_at(m, current_listing(m, i));
+
+		places += l ? l->count : 0;
+	}
+	return places;
+}
+
+/* What lookups and refreshes may add meanwhile lies above these counters; what they change in place
+ * is copied, and of listings only the current ones. */
+static int take_tables(struct manifest *m, struct file_head *ret, struct tables *t)
+{
+	uint32_t folders;
 
 	DL_HOLD(&m->writer);
-	size = m->head->folders * sizeof(struct folder);
-	*ret_folders = malloc(size);
-	if (!*ret_folders)
+	folders = m->head->folders;
+	t->folders = malloc(folders * sizeof(*t->folders));
+	t->listings = malloc(folders * sizeof(*t->listings));
+	t->places = calloc(places_in_use(m) + 1, sizeof(*t->places));
+	if (!t->folders || !t->listings || !t->places)
 		return -ENOMEM;
-	memcpy(*ret_folders, m->folders, size);
+	memcpy(t->folders, m->folders, folders * sizeof(*t->folders));
 	*ret = file_head_of(m);
-	ret->folders = m->head->folders;
-	ret->listings = m->head->listings;
+	ret->folders = folders;
 	ret->entries = m->head->entries;
 	ret->owners = m->head->owners;
-	ret->places = m->head->places;
 	ret->names = m->head->names;
+	for (uint32_t i = 0; i < folders; i++)
+		copy_listing(m, i, t, ret);
 	return 0;
 }
 
 int manifest_save(struct manifest *m, const char *path)
 {
-	dl_cleanup(dl_freep) struct folder *folders = NULL;
+	dl_cleanup(tables_fini) struct tables t = { NULL };
 	struct iovec part[1 + PARTS];
 	struct file_head h;
-	int r = manifest_scanned(m) ? take_counts(m, &h, &folders) : -EAGAIN;
+	int r = manifest_scanned(m) ? take_tables(m, &h, &t) : -EAGAIN;
 
 	if (r < 0)
 		return r;
 	part[0] = (struct iovec){ &h, UNSUMMED };
-	parts_of(m, &h, folders, part + 1);
+	parts_of(m, &h, &t, part + 1);
 	r = sum_parts(part + 1, PARTS, &h.checksum);
 	return r < 0 ? r : file_replace_parts(path, part, 1 + PARTS);
 }
@@ -94,12 +138,13 @@ static bool fits(const struct manifest *m, const struct file_head *h)
 static int read_tables(const struct manifest *m, int fd, struct file_head *h,
 		       struct folder *folders)
 {
+	struct tables t = { folders, m->listings, m->places };
 	struct iovec part[PARTS];
 	uint64_t sum;
 	char more;
 	int r = 0;
 
-	parts_of(m, h, folders, part);
+	parts_of(m, h, &t, part);
 	for (size_t i = 1; r == 0 && i < PARTS; i++)
 		r = read_all(fd, part[i].iov_base, part[i].iov_len);
 	if (r == 0)
@@ -118,7 +163,7 @@ static void adopt(struct manifest *m, const struct file_head *h, const struct fo
 	memcpy(m->folders + 1, folders + 1, (h->folders - 1) * sizeof(*folders));
 	m->head->owners = h->owners;
 	m->head->names = h->names;
-	m->head->places = (uint32_t)h->places;
+	m->head->places = m->head->packed = (uint32_t)h->places;
 	m->head->entries = h->entries;
 	m->head->folders = h->folders;
 	m->head->listings = h->listings;

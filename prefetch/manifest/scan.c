@@ -170,9 +170,13 @@ static int refresh_once(struct refresh *r, uint32_t folder)
 	now = draft_publish(r->m, folder, &d, old + 1);
 	if (now < 0)
 		return (int)now;
-	if (old != NONE && r->change && r->change->replaced)
+	if (old == NONE)
+		return 1;
+	if (r->change && r->change->replaced)
 		r->change->replaced(r->change->context, r->m, (node_id)folder + 1, old,
 				    (uint32_t)now);
+	else
+		manifest_release(r->m, old, (uint32_t)now);
 	return 1;
 }
 

@@ -95,7 +95,8 @@ static void expect_whole(struct manifest *m)
 	assert(manifest_save(m, (char *)path.at) == 0);
 	assert(manifest_load(copy, (char *)path.at) == 0);
 	v = manifest_usage(copy);
-	assert(memcmp(&u, &v, sizeof(u)) == 0);
+	assert(u.files == v.files && u.bytes == v.bytes && u.folders == v.folders);
+	assert(v.record_bytes <= u.record_bytes && u.name_bytes == v.name_bytes);
 	assert(unlink((char *)path.at) == 0);
 	manifest_close(copy);
 }

@@ -99,7 +99,7 @@ static uint64_t list_from(node_id folder, uint64_t cookie, int most, char ret[25
 	return cookie;
 }
 
-Test(manifest, lists_by_name_and_goes_on_in_the_listing_it_began)
+Test(manifest, lists_by_name_and_goes_on_after_a_refresh)
 {
 	struct manifest_dirent d;
 	char all[256], rest[256];
@@ -109,7 +109,7 @@ Test(manifest, lists_by_name_and_goes_on_in_the_listing_it_began)
 	tree_file(&tree, "c", 1);
 	cr_expect_gt(refresh(true), 0);
 	list_from(NODE_ROOT, cookie, 99, rest);
-	cr_expect_str_eq(rest, "link top ");
+	cr_expect_str_eq(rest, "c link top ");
 	list_from(NODE_ROOT, 0, 99, all);
 	cr_expect_str_eq(all, "a b c link top ");
 	list_from(node_at("b"), 0, 99, all);
@@ -117,6 +117,70 @@ Test(manifest, lists_by_name_and_goes_on_in_the_listing_it_began)
 	cr_expect_eq(manifest_next(m, NODE_ROOT, 3, &d), -EINVAL, "a cookie of no listing");
 	cr_expect_eq(manifest_next(m, node_at("a"), cookie, &d), -EINVAL, "of another folder");
 	cr_expect_eq(manifest_next(m, NODE_ROOT, UINT64_MAX, &d), -EINVAL, "of a later one");
+	tree_drop(&tree, "b");
+	tree_file(&tree, "bb", 1);
+	cr_expect_gt(refresh(true), 0);
+	list_from(NODE_ROOT, cookie, 99, rest);
+	cr_expect_str_eq(rest, "bb c link top ", "after a name that is gone");
+}
+
+static uint32_t places_after(int refreshes)
+{
+	for (int i = 0; i < refreshes; i++) {
+		tree_file(&tree, "a/one", 200 + manifest_entries(m));
+		cr_assert_eq(refresh(true), 1);
+	}
+	return m->head->places;
+}
+
+/* A folder that changes all the time would fill the table in the end. */
+Test(manifest, places_of_replaced_listings_are_used_again)
+{
+	uint32_t few, many;
+	char all[256];
+
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	m->quarantine = 0;
+	few = places_after(2);
+	many = places_after(40);
+	cr_expect_eq(many, few);
+	m->quarantine = 3600 * (UINT64_C(1000000000));
+	cr_expect_gt(places_after(3), many, "somebody may be looking into them");
+	list_from(node_at("a"), 0, 99, all);
+	cr_expect_str_eq(all, "one sub two ");
+	list_from(NODE_ROOT, 0, 99, all);
+	cr_expect_str_eq(all, "a b link top ");
+}
+
+static uint32_t first_old;
+
+static void on_replaced_once(void *context, struct manifest *of, node_id folder, uint32_t old,
+			     uint32_t now)
+{
+	struct manifest_dirent d;
+
+	(void)context;
+	(void)folder;
+	(void)now;
+	if (first_old == 0)
+		first_old = old;
+	cr_expect_eq(manifest_listing_entry(of, first_old, 0, &d), 0);
+	cr_expect_str_eq(d.name, "one");
+}
+
+Test(manifest, a_listing_stays_until_it_is_released)
+{
+	struct manifest_change change = { on_replaced_once, NULL };
+	uint32_t before;
+
+	cr_assert_eq(manifest_scan(m, 1, NULL), 0);
+	m->quarantine = 0;
+	before = m->head->places;
+	for (size_t i = 0; i < 10; i++) {
+		tree_file(&tree, "a/one", 200 + i);
+		cr_assert_eq(manifest_refresh(m, 1, true, &change, NULL), 1);
+	}
+	cr_expect_geq(m->head->places, before + 10);
 }
 
 struct told { int times; node_id folder; };

@@ -47,7 +47,9 @@ static void expect_equal(struct manifest *other)
 {
 	struct manifest_usage u = manifest_usage(m), v = manifest_usage(other);
 
-	cr_expect_eq(memcmp(&u, &v, sizeof(u)), 0);
+	cr_expect(u.folders == v.folders && u.name_bytes == v.name_bytes);
+	cr_expect_lt(v.record_bytes, u.record_bytes, "listings that were replaced are left out");
+	cr_expect(u.files == v.files && u.bytes == v.bytes);
 	cr_expect_eq(u.files, 3);
 	cr_expect_eq(u.bytes, 4103);
 	for (size_t i = 0; i < DL_COUNT(names); i++) {
