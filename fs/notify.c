@@ -17,9 +17,10 @@ struct notify {
 	struct serve *serve;
 	struct manifest_change change;
 	struct dl_lock lock;           /* guards the rest */
-	pthread_cond_t queued, done;
+	pthread_cond_t queued, done;   /* one was */
 	struct stale *first, **last;
-	bool busy, stopping;
+	uint64_t queued_count, done_count;
+	bool stopping;
 	pthread_t thread;
 };
 
@@ -59,8 +60,6 @@ static struct stale *take(struct notify *n)
 	struct stale *r;
 
 	DL_HOLD(&n->lock);
-	n->busy = false;
-	pthread_cond_broadcast(&n->done);
 	while (!n->first && !n->stopping)
 		dl_cond_wait(&n->queued, &n->lock);
 	if (n->stopping)
@@ -69,8 +68,14 @@ static struct stale *take(struct notify *n)
 	n->first = r->next;
 	if (!n->first)
 		n->last = &n->first;
-	n->busy = true;
 	return r;
+}
+
+static void note_done(struct notify *n)
+{
+	DL_HOLD(&n->lock);
+	n->done_count++;
+	pthread_cond_broadcast(&n->done);
 }
 
 static void *notify_main(void *arg)
@@ -80,7 +85,10 @@ static void *notify_main(void *arg)
 
 	while ((r = take(n))) {
 		forget(n->serve, r);
+		if (node_is_folder(r->node))
+			manifest_release(n->serve->manifest, r->old, r->now);
 		free(r);
+		note_done(n);
 	}
 	return NULL;
 }
@@ -97,6 +105,7 @@ static void queue(struct notify *n, node_id node, uint32_t old, uint32_t now)
 	DL_HOLD(&n->lock);
 	*n->last = r;
 	n->last = &r->next;
+	n->queued_count++;
 	pthread_cond_signal(&n->queued);
 }
 
@@ -169,8 +178,11 @@ const struct manifest_change *notify_change(struct notify *n)
 
 bool notify_drain(struct notify *n, uint64_t deadline)
 {
+	uint64_t all;
+
 	DL_HOLD(&n->lock);
-	while (n->first || n->busy)
+	all = n->queued_count;
+	while (n->done_count < all)
 		if (!dl_cond_wait_until(&n->done, &n->lock, deadline))
 			return false;
 	return true;

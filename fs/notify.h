@@ -15,5 +15,5 @@ void notify_free(struct notify *n);    /* stopped; NULL is fine, as above */
 /* For the calls of manifest.h that read folders again; as long as n lives. */
 const struct manifest_change *notify_change(struct notify *n);
 void notify_forget_pages(struct notify *n, node_id file);
-/* Wait until all that was queued is done, or the deadline; false: the deadline. */
+/* Wait until all that was queued by now is done, or the deadline; false: the deadline. */
 bool notify_drain(struct notify *n, uint64_t deadline);

@@ -1,5 +1,6 @@
 #include "fs/serve.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #define REQUEST_THREADS_MAX 256
 #define PUSH_THREADS 2
 #define FOREVER 1e9                    /* seconds: what the manifest knows does not change */
+#define MALLOC_MOST (4 * (int)MiB)      /* what is larger goes back to the system at once */
 #define SETTLE (2 * CLOCK_S)            /* the slowest clock of a file system: vfat's */
 #define PATIENCE (10 * CLOCK_S)         /* with the planner: reports and orders wait for it */
 #define SAVE_EVERY (60 * CLOCK_S)
@@ -226,6 +228,8 @@ static int start_parts(struct serve *s)
 	if (r == 0)
 		r = errands_start(s, &s->errands);
 	if (r == 0)
+		r = errands_start(s, &s->awaited);
+	if (r == 0)
 		r = warm_start(s, &s->warm);
 	if (r == 0)
 		r = early_start(&s->early);
@@ -240,7 +244,8 @@ static void stop_parts(struct serve *s, struct requests *q)
 	s->stopping = true;
 	watch_stop(s->watch);
 	warm_stop(s->warm);
-	errands_stop(s->errands);
+	errands_stop(s->errands);      /* first: the others may wait for a place among them */
+	errands_stop(s->awaited);
 	notify_stop(s->notify);
 	push_quieten(s->push);
 	stop_requests(s, q);
@@ -253,6 +258,7 @@ static void stop_parts(struct serve *s, struct requests *q)
 	survey_save_served(s);
 	tier_close(s);
 	errands_free(s->errands);
+	errands_free(s->awaited);
 	warm_free(s->warm);
 	push_stop(s->push);
 	watch_free(s->watch);
@@ -300,6 +306,14 @@ static int begin(struct serve *s, struct requests *q)
 		note_refused(s);
 	s->options->shared->answering = r == 0;
 	return r;
+}
+
+/* A folder of many files is read into buffers that are large for a moment.  Without this glibc
+ * would keep them, and all that is as large later, for each thread that has done so. */
+static void bound_malloc(void)
+{
+	mallopt(M_MMAP_THRESHOLD, MALLOC_MOST);
+	mallopt(M_TRIM_THRESHOLD, MALLOC_MOST / 2);
 }
 
 /* --- The process ---------------------------------------------------------------------------- */
@@ -362,6 +376,7 @@ int serve_run(const struct serve_options *options)
 	int r;
 
 	options->shared->error[0] = '\0';
+	bound_malloc();
 	block_signals(&signals);
 	r = begin(&s, &requests);
 	if (r == 0)

@@ -9,7 +9,8 @@
  *                       threads nobody may notify
  *     announce thread   tells the engine what the kernel has come to know
  *     watch thread      opens, from fanotify or inotify
- *     errand thread     what may take long: orders, refresh, scan, verify
+ *     errand threads    what may take long: orders, refresh, scan, verify; and, on another one,
+ *                       what a reader waits for
  *     pressure thread   whether somebody lacks memory
  *     warm thread       while `dlfs warm` or `dlfs drop` is carried out
  *     planner, source   see prefetch/engine.h
@@ -52,6 +53,7 @@ struct serve {
 	struct notify *notify;
 	struct watch *_Atomic watch;   /* NULL until the mount answers */
 	struct errands *errands;
+	struct errands *awaited;       /* those that a reader waits for */
 	struct warm *warm;
 	struct pressure *pressure;     /* NULL: there are no reports */
 	struct control *control;

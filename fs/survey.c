@@ -11,6 +11,7 @@
 #include "fs/watch.h"
 
 #define DRAIN_NS (5 * CLOCK_S)
+#define PLACE_US 10000                 /* until there may be one among the errands */
 
 static const char *order_in_force(const struct serve *s)
 {
@@ -149,17 +150,21 @@ static void renew(struct serve *s, sample_id id)
 		served_renew(s->served, id);
 }
 
-/* Whether there is another version, which was not known; then the kernel has forgotten this one's
- * name. */
+/* Whether there is another version, which was not known.  If there is one, the kernel has forgotten
+ * this one's name, also where a refresh that is still under way was first. */
 static bool look_again(struct serve *s, sample_id id)
 {
 	node_id folder = manifest_parent(s->manifest, node_of_sample(id));
+	bool known, changed;
 
-	if (s->stopping || !manifest_is_newest(s->manifest, id) ||
-	    manifest_refresh_folder(s->manifest, folder, notify_change(s->notify)) <= 0)
+	if (s->stopping)
 		return false;
-	notify_drain(s->notify, clock_now() + DRAIN_NS);
-	return true;
+	known = !manifest_is_newest(s->manifest, id);
+	changed = !known &&
+		manifest_refresh_folder(s->manifest, folder, notify_change(s->notify)) > 0;
+	if (known || changed)
+		notify_drain(s->notify, clock_now() + DRAIN_NS);
+	return changed;
 }
 
 static void run_stale(struct errand *errand, struct serve *s)
@@ -187,6 +192,28 @@ void survey_stale(void *serve, sample_id id)
 		log_debug("a changed file waits for its next reader");
 }
 
+static void run_known(struct errand *errand, struct serve *s)
+{
+	if (!s->stopping)
+		survey_known(s);
+	free(errand);
+}
+
+/* There is always a place among the errands sooner or later: nobody but the next such reader waits
+ * for it. */
+static void post_known(struct serve *s)
+{
+	struct errand *e = calloc(1, sizeof(*e));
+	int r = -ENOMEM;
+
+	if (e)
+		e->run = run_known;
+	while (e && (r = errands_post(s->errands, e)) == -EAGAIN)
+		usleep(PLACE_US);
+	if (r < 0)
+		free(e);
+}
+
 static void run_stale_read(struct errand *errand, struct serve *s)
 {
 	struct stale_reader *r = dl_container_of(errand, struct stale_reader, errand);
@@ -194,12 +221,12 @@ static void run_stale_read(struct errand *errand, struct serve *s)
 
 	r->answer(r);
 	if (changed)
-		survey_known(s);
+		post_known(s);
 }
 
 /* Not of what is coded anew: renew() would wait for the pages that this reader has locked. */
 bool survey_stale_read(struct serve *s, struct stale_reader *r)
 {
 	r->errand.run = run_stale_read;
-	return !served_wants(s->served, r->id) && errands_post(s->errands, &r->errand) == 0;
+	return !served_wants(s->served, r->id) && errands_post(s->awaited, &r->errand) == 0;
 }

@@ -1,6 +1,6 @@
 /* Getting to know the source: the saved manifest or a scan, and the order that was told.
  * Thread-safety: survey_stale() and survey_stale_read() on any thread; survey_known() and
- * survey_save() on the errand thread, the others on the main one.
+ * survey_save() on the thread of serve.errands, the others on the main one.
  */
 #pragma once
 #include "fs/errand.h"
@@ -19,8 +19,8 @@ void survey_save_served(struct serve *s);
 /* A sample is not the version that the manifest knows: its folder is read again, soon. */
 void survey_stale(void *serve, sample_id id);
 /* The same for who reads it: answer() is called once the next open of its name gives the newer
- * version, or that cannot be had, on another thread; after the errands that wait, a refresh
- * perhaps.  false: it is not called. */
+ * version, or that cannot be had, on the thread of serve.awaited, whatever the other errands are
+ * at.  false: it is not called. */
 struct stale_reader {
 	struct errand errand;
 	sample_id id;
