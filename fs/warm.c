@@ -9,6 +9,7 @@
 #define TURN (10 * CLOCK_MS)
 #define ROUNDS 4
 #define SETTLE_MOST (2 * CLOCK_S)
+#define NUMBERS_BITS 20                /* of a server */
 
 bool warm_ended(const struct warm *w)
 {
@@ -262,6 +263,7 @@ static int begin(struct warm *w, enum what what, const char *pattern)
 	w->before = w->matched = 0;
 	forget_counts(w);
 	w->state = STATE_RUNNING;
+	w->number++;
 	r = -pthread_create(&w->thread, NULL, run, w);
 	w->started = r == 0;
 	if (r < 0)
@@ -276,6 +278,7 @@ int warm_start(struct serve *s, struct warm **ret)
 	if (!w)
 		return -ENOMEM;
 	w->serve = s;
+	w->number = (uint64_t)getpid() << NUMBERS_BITS;
 	dl_lock_init(&w->lock);
 	dl_cond_init(&w->changed);
 	*ret = w;
@@ -330,13 +333,15 @@ int warm_report(struct warm *w, struct buf *ret)
 	static const char *const states[] = { "done", "running", "stopped", "failed" };
 
 	DL_HOLD(&w->lock);
-	return buf_printf(ret, "{\"what\": \"%s\", \"state\": \"%s\", \"where\": \"%s\", "
+	return buf_printf(ret, "{\"what\": \"%s\", \"number\": %ju, \"state\": \"%s\", "
+			  "\"where\": \"%s\", "
 			  "\"files\": %ju, \"bytes\": %ju, \"all_files\": %ju, "
 			  "\"all_bytes\": %ju, \"before\": %ju, \"large\": %ju, "
 			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju, "
 			  "\"matched\": %ju}",
-			  whats[w->what], states[w->state], has_store(w) ? "store" : "memory",
-			  (uintmax_t)w->files, (uintmax_t)w->bytes, (uintmax_t)w->all_files,
+			  whats[w->what], (uintmax_t)w->number, states[w->state],
+			  has_store(w) ? "store" : "memory", (uintmax_t)w->files,
+			  (uintmax_t)w->bytes, (uintmax_t)w->all_files,
 			  (uintmax_t)w->all_bytes, (uintmax_t)w->before, (uintmax_t)w->large,
 			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory,
 			  (uintmax_t)w->matched);

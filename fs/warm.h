@@ -19,6 +19,7 @@ int warm_drop(struct warm *w, const char *pattern) DL_MUST_CHECK;
 void warm_cancel(struct warm *w);      /* what runs, if something does */
 /* How far the last one is, as a JSON object:
  *     what      "warm", "drop", or "" before the first
+ *     number    of it; the next one's is one more, those of another server are far from these
  *     state     "running", "done", "stopped", "failed" (the disk does not take it)
  *     where     "store", "memory"
  *     files, bytes             there (warm; bytes in the source), or forgotten (drop; bytes in the

@@ -29,6 +29,7 @@ struct warm {
 	struct dl_lock lock;           /* guards what follows */
 	pthread_cond_t changed;
 	enum what what;
+	uint64_t number;               /* of the last one */
 	enum state state;
 	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory;
 	uint64_t matched;

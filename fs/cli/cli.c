@@ -85,7 +85,7 @@ int cli_fail_call(const char *mountpoint, const char *what, int error)
 	return cli_fail(CLI_FAILED, "%s %s: %s", mountpoint, what, strerror(error));
 }
 
-static int no_mount(const char *path)
+int cli_no_mount(const char *path)
 {
 	dl_cleanup(host_mount_fini) struct host_mount above = { 0 };
 
@@ -109,7 +109,7 @@ int cli_find_mount(const char *path, char **ret)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
 	/* Not host_mount_is_dlfs(): -o subtype= may have given it another name. */
 	if (r == 0 || strncmp(m.type, "fuse", 4) != 0)
-		return no_mount(real);
+		return cli_no_mount(real);
 	if (m.dead)
 		return fail_dead(real);
 	*ret = DL_TAKE(real);

@@ -1,13 +1,14 @@
 /* Command-line programs are thin: each cmd_*.c is one command; cli.c picks it.
- * argv[0] is the command's name.  They return the exit code: 0 fine, 1 failed, 2 usage,
- * 32 for `mount` (as mount(8) has it), 130 after Ctrl-C where that is caught.
+ * argv[0] is the command's name.  They return the exit code: 0 fine, 1 failed, 2 usage, 3 for a
+ * `warm` that left something out, 32 for `mount` (as mount(8) has it), 130 after Ctrl-C where that
+ * is caught.
  * Every error is one line on stderr, "dlfs: …".
  * Thread-safety: none, one thread.
  */
 #pragma once
 #include "base/buf.h"
 
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_MOUNT_FAILED = 32,
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_LEFT_OUT = 3, CLI_MOUNT_FAILED = 32,
        CLI_INTERRUPTED = 130 };
 
 struct command {
@@ -32,6 +33,8 @@ static inline const char *cli_plural(double count) { return count == 1 ? "" : "s
 /* The FUSE mount at a path that the user named; *ret is absolute and the caller's to free.  0, or
  * an exit code, and the user was told why. */
 int cli_find_mount(const char *path, char **ret) DL_MUST_CHECK;
+/* No dlfs is mounted there; if it lies in such a mount, that one is named.  CLI_FAILED. */
+int cli_no_mount(const char *path);
 /* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that its server is gone, or does
  * not come to it; CLI_FAILED. */
 int cli_fail_call(const char *mountpoint, const char *what, int error);

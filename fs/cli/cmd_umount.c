@@ -147,6 +147,8 @@ static int run(int argc, char **argv)
 	r = host_mount_of(real, &m);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
+	if (r == 1 && strcmp(m.mountpoint, real) != 0 && host_mount_is_dlfs(&m))
+		return cli_no_mount(real);
 	if (r == 0 || strcmp(m.mountpoint, real) != 0)
 		return cli_fail(CLI_FAILED, "nothing is mounted at %s; `findmnt -t fuse.dlfs` "
 				"lists dlfs mounts", real);

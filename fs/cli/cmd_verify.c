@@ -1,9 +1,11 @@
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fs/cli/cli.h"
 #include "prefetch/store/disk.h"
+#include "prefetch/store/disk_folder.h"
 
 /* Nothing is written, so any size will do for which there are addresses. */
 #define SIZE (1024 * GiB)
@@ -11,17 +13,14 @@
 /* A folder that is no store would become one. */
 static int check_folder(const char *folder)
 {
-	dl_cleanup(dl_freep) char *lock = NULL;
+	dl_cleanup(dl_closep) int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : disk_folder_check(fd);
 
-	if (asprintf(&lock, "%s/lock", folder) < 0) {
-		lock = NULL;
-		return cli_fail(CLI_FAILED, "out of memory");
-	}
-	if (access(lock, F_OK) < 0)
-		return cli_fail(CLI_FAILED, "%s is no store of dlfs: %s", folder,
-				errno == ENOENT ? "give the folder that was store.path"
-						: strerror(errno));
-	return CLI_OK;
+	if (r > 0)
+		return CLI_OK;
+	return cli_fail(CLI_FAILED, "%s is no store of dlfs: %s", folder,
+			r == 0 || r == -ENOTEMPTY || r == -ENOTDIR ?
+			"give the folder that was store.path" : strerror(-r));
 }
 
 static int open_store(const char *folder, struct disk **ret)

@@ -143,6 +143,21 @@ static void show(struct progress *p, const struct view *v, bool last)
 	fflush(stderr);
 }
 
+/* Without a pattern the store is filled as far as it goes, and more was not asked for; but whoever
+ * has none but large files shall hear of it. */
+static int left_out(const struct view *v, bool chosen)
+{
+	double large = view_number(v, "large");
+	double count = large + (chosen ? view_number(v, "left_out") : 0);
+
+	if (count == 0)
+		return CLI_OK;
+	return cli_fail(CLI_LEFT_OUT, "%.0f file%s not there%s", count,
+			count == 1 ? " is" : "s are", large == 0 ? "" :
+			"; `chunk` at the mount says up to which size they are kept whole, and an "
+			"eighth of `memory`");
+}
+
 static void print_count(const struct view *v, const char *key, const char *text)
 {
 	if (view_number(v, key) > 0)
@@ -150,7 +165,8 @@ static void print_count(const struct view *v, const char *key, const char *text)
 		       text);
 }
 
-static int finish_warm(const struct view *v, const char *mountpoint, uint64_t begun)
+static int finish_warm(const struct view *v, const char *mountpoint, bool chosen,
+		       uint64_t begun)
 {
 	bool store = strcmp(view_text(v, "where"), "store") == 0;
 	double files = view_number(v, "files"), before = view_number(v, "before");
@@ -177,7 +193,7 @@ static int finish_warm(const struct view *v, const char *mountpoint, uint64_t be
 	if (view_number(v, "failed") > 0)
 		return cli_fail(CLI_FAILED, "%.0f file%s could not be read",
 				view_number(v, "failed"), cli_plural(view_number(v, "failed")));
-	return CLI_OK;
+	return left_out(v, chosen);
 }
 
 static int finish_drop(const struct view *v)
@@ -231,29 +247,67 @@ static int finish(const struct command *c, const struct view *v, const char *mou
 
 	if (*pattern && done && view_number(v, "matched") == 0)
 		return cli_fail(CLI_FAILED, "nothing matches \"%s\" below %s", pattern, mountpoint);
-	return c == &cmd_warm ? finish_warm(v, mountpoint, begun) : finish_drop(v);
+	return c == &cmd_warm ? finish_warm(v, mountpoint, *pattern, begun) : finish_drop(v);
 }
 
 /* --- Both --------------------------------------------------------------------------------- */
 
+/* The number of what is told next; 0: such a server has no numbers. */
+static double number_after(const struct view *v)
+{
+	double number = view_number(v, "number");
+
+	return number > 0 ? number + 1 : 0;
+}
+
+static int begin(const struct command *c, const char *mountpoint, const char *pattern,
+		 double *ret_number)
+{
+	struct view *v = NULL;
+	int r = look(mountpoint, &v);
+
+	if (r != CLI_OK)
+		return r;
+	*ret_number = number_after(v);
+	view_free(v);
+	return tell(c, mountpoint, pattern);
+}
+
+/* A server that took over knows nothing of it: it is told again.  It may have been told of another
+ * one meanwhile, and so may the same server, if that ended this one. */
+static int check_number(const struct command *c, const char *mountpoint, const char *pattern,
+			const struct view *v, double *number)
+{
+	if (!*view_text(v, "what")) {
+		if (interrupted)
+			return cli_fail(CLI_INTERRUPTED, "interrupted");
+		*number = number_after(v);
+		return tell(c, mountpoint, pattern);
+	}
+	if (*number > 0 && view_number(v, "number") != *number)
+		return cli_fail(CLI_FAILED, "another `dlfs %s` of %s was begun meanwhile; how far "
+				"this one came is not known", view_text(v, "what"), mountpoint);
+	return CLI_OK;
+}
+
 /* An interrupt asks the server to stop.  What is being read then may take long to come: after a
  * moment it is not waited for any more. */
 static int watch(const struct command *c, const char *mountpoint, const char *pattern,
-		 struct progress *p, struct view **ret)
+		 double number, struct progress *p, struct view **ret)
 {
 	uint64_t told = 0;             /* when */
 
 	for (;;) {
 		struct view *v = NULL;
+		bool known;
 		int r = look(mountpoint, &v);
 
 		if (r != CLI_OK)
 			return r;
-		/* A server that took over knows nothing of it. */
-		if (!*view_text(v, "what") && !interrupted)
-			r = tell(c, mountpoint, pattern);
-		else if (strcmp(view_text(v, "state"), "running") != 0 ||
-			 (told && clock_now() > told + STOP_NS)) {
+		known = *view_text(v, "what");
+		r = check_number(c, mountpoint, pattern, v, &number);
+		if (r == CLI_OK && known && (strcmp(view_text(v, "state"), "running") != 0 ||
+					     (told && clock_now() > told + STOP_NS))) {
 			if (c == &cmd_warm && p->shown && !p->terminal)
 				show(p, v, true);
 			*ret = v;
@@ -278,6 +332,7 @@ static int run(const struct command *c, int argc, char **argv)
 	dl_cleanup(dl_freep) char *mountpoint = NULL, *pattern = NULL;
 	dl_cleanup(view_freep) struct view *v = NULL;
 	struct progress p = { .terminal = isatty(STDERR_FILENO), .begun = clock_now() };
+	double number;
 	int r;
 
 	opterr = optind = 0;
@@ -294,9 +349,9 @@ static int run(const struct command *c, int argc, char **argv)
 		return cli_fail(CLI_FAILED, "out of memory");
 	p.line_at = p.begun + CLOCK_S;
 	catch_interrupts();
-	r = tell(c, mountpoint, pattern);
+	r = begin(c, mountpoint, pattern, &number);
 	if (r == CLI_OK)
-		r = watch(c, mountpoint, pattern, &p, &v);
+		r = watch(c, mountpoint, pattern, number, &p, &v);
 	if (p.terminal && c == &cmd_warm)
 		fputs("\r\033[K", stderr);
 	if (r != CLI_OK)
@@ -322,8 +377,11 @@ const struct command cmd_warm = {
 		"pattern with what the store would keep anyway; what matches a pattern is kept\n"
 		"before anything else until the mount ends. Without a store it fills memory, up\n"
 		"to the bound (memory). Ctrl-C ends it; what is there by then stays.\n"
-		"\nExit code: 0 all is there that fits; 1 not all could be read or written, or\n"
-		"nothing matches; 130 Ctrl-C.\n",
+		"\nExit code: 0 all is there, or without a pattern as much as has room; 3 all\n"
+		"could be read, but some are too large to be kept whole (chunk, an eighth of\n"
+		"memory), or of those that match have no room or are never to be stored; 1 not\n"
+		"all could be read or written, nothing matches, or another `dlfs warm` or\n"
+		"`dlfs drop` came in between; 130 Ctrl-C, or it was ended from elsewhere.\n",
 	.run = run_warm,
 };
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "prefetch/store/disk_folder.h"
 
@@ -23,18 +24,20 @@ static bool is_nobodys(const char *name)
 /* "lock" alone is a store that was killed as it began. */
 static int judge(int folder, DIR *entries)
 {
-	bool foreign = false;
+	bool foreign = false, begun = false;
 	const struct dirent *d;
 
 	if (faccessat(folder, "index/data.mdb", F_OK, 0) == 0)
-		return 0;
+		return 1;
 	while ((d = readdir(entries)) != NULL) {
+		bool ours = strcmp(d->d_name, "lock") == 0 || strcmp(d->d_name, "index") == 0;
+
 		if (is_segment(d->d_name))
-			return 0;
-		foreign |= !is_nobodys(d->d_name) && strcmp(d->d_name, "lock") != 0 &&
-			strcmp(d->d_name, "index") != 0;
+			return 1;
+		begun |= ours;
+		foreign |= !ours && !is_nobodys(d->d_name);
 	}
-	return foreign ? -ENOTEMPTY : 0;
+	return foreign ? -ENOTEMPTY : begun;
 }
 
 int disk_folder_check(int folder)
@@ -63,8 +66,21 @@ int disk_folder_open(const char *path)
 	if (fd < 0)
 		return -errno;
 	r = disk_folder_check(fd);
-	if (r == 0)
+	if (r >= 0)
 		return fd;
 	close(fd);
 	return r;
+}
+
+uint64_t disk_folder_size(const char *path)
+{
+	dl_cleanup(dl_freep) char *above = strdup(path);
+	char *slash = above ? strrchr(above, '/') : NULL;
+	struct statvfs fs;
+
+	if (slash)
+		slash[slash == above] = '\0';
+	if (!above || (statvfs(path, &fs) < 0 && statvfs(above, &fs) < 0))
+		return 0;
+	return (uint64_t)fs.f_blocks * fs.f_frsize;
 }

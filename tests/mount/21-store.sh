@@ -105,7 +105,14 @@ grep -q 'used by a mount' "$work/.out" || fail "verify under a mount: $(cat "$wo
 umount_dlfs "$mnt"
 "$DLFS" verify --repair "$store" > /dev/null || true
 "$DLFS" verify "$store" | grep -q ' 0 damaged' || fail "not repaired: $("$DLFS" verify "$store")"
-expect_fail "$DLFS" verify "$src"
+rm "$store/lock"       # who copies a store may leave it out
+"$DLFS" verify "$store" | grep -q '^[1-9][0-9]* files, 0 damaged' || fail "without a lock file"
+mkdir "$work/nothing"
+for folder in "$src" "$work/nothing"; do
+	expect_fail "$DLFS" verify "$folder"
+	grep -q 'is no store' "$work/.out" || fail "$folder: $(cat "$work/.out")"
+	[ ! -e "$folder/lock" ] || fail "$folder is a store now"
+done
 mount_store "$options"
 
 # The serving process is killed while it reads and writes: the next one has the store.

@@ -13,7 +13,13 @@ bytes=$(cat "$src"/a/* "$src"/b/*.png | wc -c)
 sleep 2.1      # a file that has just changed is not kept yet
 far=source_layers=slow:latency=2ms\\,parallel=8
 in_store=$far,order=none,store.path=$store,store.size=64MiB,store.keep_free=0
-says() { "$@" > "$work/out" 2> "$work/err" || fail "$* ended with $?: $(cat "$work/err")"; }
+ends() {       # ends CODE COMMAND…
+	local want=$1 code=0; shift
+	"$@" > "$work/out" 2> "$work/err" || code=$?
+	[ $code = "$want" ] || fail "$* ended with $code, not $want: $(cat "$work/err")"
+}
+says() { ends 0 "$@"; }
+leaves_out() { ends 3 "$@"; }
 has() { grep -q "$1" "$work/out" || fail "no \"$1\" in: $(cat "$work/out")"; }
 state_of() { getfattr --absolute-names --only-values -n user.dlfs.state "$mnt/$1"; }
 
@@ -22,9 +28,12 @@ mount_dlfs "$src" "$mnt" "$in_store"
 says "$DLFS" warm "$mnt" a
 has '^60 files, 472 KiB in the source, are in the store (0 were already)'
 [ "$(state_of a/1.jpg)" = disk ] && [ "$(state_of b/1.png)" = source ] || fail "the wrong files"
-says "$DLFS" warm "$mnt"
+leaves_out "$DLFS" warm "$mnt"
 has '^120 files, .*are in the store (60 were already)'
 has '^1 file left out: too large'
+grep -q '^dlfs: 1 file is not there; .chunk. at the mount' "$work/err" || fail "the cure: $(cat "$work/err")"
+leaves_out "$DLFS" warm "$mnt" '*.bin'
+has '^0 files'
 [ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "fetched $(stat_of bytes_fetched) of $bytes bytes"
 says "$DLFS" warm "$mnt" '*.png'
 has '(60 were already)'
@@ -33,7 +42,7 @@ has '(60 were already)'
 [ "$(stat_of bytes_fetched)" = "$bytes" ] || fail "what was warm was fetched again"
 umount_dlfs "$mnt"
 mount_dlfs "$src" "$mnt" "$in_store"
-says "$DLFS" warm "$mnt"
+leaves_out "$DLFS" warm "$mnt"
 has '(120 were already)'
 
 # Forgotten is what was named; its room is free again.
@@ -65,7 +74,7 @@ for pattern in a/ ./a ./a/ "$mnt/a" "$mnt/a/" a//; do
 	says "$DLFS" warm "$mnt" "$pattern"
 	has '^60 files'
 done
-says "$DLFS" warm "$mnt" "$mnt/"
+leaves_out "$DLFS" warm "$mnt" "$mnt/"
 has '^120 files'
 says "$DLFS" warm "$mnt" a/1.jpg
 has '^1 file, .* is in the store (1 was already)'
@@ -76,7 +85,7 @@ umount_dlfs "$mnt"
 
 # It stays forgotten until somebody reads or tells an order, though one says what comes.
 mount_dlfs "$src" "$mnt" "$far,order=sequential,store.path=$store,store.size=64MiB,store.keep_free=0"
-says "$DLFS" warm "$mnt"
+leaves_out "$DLFS" warm "$mnt"
 says "$DLFS" drop "$mnt"
 fetches=$(stat_of fetches)
 says "$DLFS" drop "$mnt"
@@ -127,10 +136,45 @@ records=$(stat_of store_records)
 umount_dlfs "$mnt"
 rm -r "$store"
 
+# Ended from elsewhere, and another one begun before it looked again: it does not take that for its
+# own. Interrupted while its server is replaced: that is no success either.
+begin_slow() {
+	"$DLFS" warm "$mnt" > "$work/out" 2> "$work/err" & pid=$!
+	wait_for 30 some || fail "nothing comes"
+	kill -STOP $pid
+}
+mount_dlfs "$src" "$mnt" "$slow"
+begin_slow
+setfattr -n user.dlfs.cancel -v 1 "$mnt"
+has_ended() { "$DLFS" drop "$mnt" > /dev/null 2>&1; }
+wait_for 30 has_ended || fail "it goes on"
+kill -CONT $pid; code=0; wait $pid || code=$?
+[ $code = 1 ] && grep -q '^dlfs: another .dlfs drop. of .* was begun meanwhile' "$work/err" ||
+	fail "code $code after a drop: $(cat "$work/err")"
+begin_slow
+server=$(stat_of pid)
+kill -9 "$server"
+if wait_for 30 other_server "$server"; then
+	kill -INT $pid; kill -CONT $pid; code=0; wait $pid || code=$?
+	[ $code = 130 ] || fail "code $code, interrupted while its server was replaced: $(cat "$work/err")"
+else                   # a kernel where the mount is made again
+	kill -9 $pid
+fi
+"$DLFS" umount "$mnt"
+rm -r "$store"
+
+# As much as has room is all that was asked for, unless it was asked for by name.
+mount_dlfs "$src/a" "$mnt" "$far,order=none,store.path=$store,store.files=10,store.size=64MiB,store.keep_free=0"
+says "$DLFS" warm "$mnt"
+has '^[45][0-9] files left out: no room'
+leaves_out "$DLFS" warm "$mnt" '*.jpg'
+umount_dlfs "$mnt"
+rm -r "$store"
+
 # What is to be kept comes first, what is never to be kept does not come.
 mount_dlfs "$src" "$mnt" "$far,order=none,store.path=$store,store.size=1MiB,store.keep_free=0,keep=b/1*,never=b/1?.png"
 [ "$(grep -c '^keep: \["b/1\*"\]$' "$mnt/.dlfs/config.yaml")" = 1 ] || fail "$(cat "$mnt/.dlfs/config.yaml")"
-says "$DLFS" warm "$mnt"
+leaves_out "$DLFS" warm "$mnt"
 has 'left out: no room, or never to be stored'
 [ "$(state_of b/1.png)" = disk ] || fail "b/1.png is not kept"
 for i in $(seq 10 19); do [ "$(state_of "b/$i.png")" = source ] || fail "b/$i.png is kept"; done
