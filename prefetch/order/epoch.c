@@ -9,8 +9,6 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/order.h"
 
-#define SKIP_MAX (UINT64_C(1) << 32)    /* words: some seconds */
-
 static uint32_t word_at(uint64_t seed, uint64_t word)
 {
 	struct mt19937 g;
@@ -45,15 +43,12 @@ static uint64_t pass(uint32_t n, bool base, unsigned permutations)
 static size_t torch_first(const struct order_spec *s, uint32_t n, struct epoch *ret)
 {
 	uint64_t e = s->epoch;
-
 	size_t count = 0;
 
 	ret[count++] = chained(s, e, 3 + 4 * e, 4);
-	if (e * pass(n, true, 2) <= SKIP_MAX) {
-		/* DataLoader(generator=g), RandomSampler(generator=g) */
-		ret[count++] = direct(s, e, 2 + e * pass(n, true, 2));
-		ret[count++] = direct(s, e, e * pass(n, false, 2));
-	}
+	/* DataLoader(generator=g), RandomSampler(generator=g) */
+	ret[count++] = direct(s, e, 2 + e * pass(n, true, 2));
+	ret[count++] = direct(s, e, e * pass(n, false, 2));
 	ret[count++] = chained(s, e, 5 + 6 * e, 6);             /* a validation loader first */
 	ret[count++] = chained(s, e, 1 + 4 * e, 4);             /* a sampler without a loader */
 	if (e == 0)

@@ -4,6 +4,7 @@
 
 #define N 624
 #define M 397
+#define JUMP_LEAST (UINT64_C(1) << 22)  /* words that take as long as a jump */
 
 /* The word i of a seeded state, after the one before it. */
 static uint32_t seeded(uint32_t before, uint32_t i)
@@ -87,6 +88,10 @@ uint32_t mt19937_head_word(struct mt19937_head *g)
 
 void mt19937_skip(struct mt19937 *g, uint64_t words)
 {
+	if (words >= JUMP_LEAST) {
+		mt19937_jump(g, words);
+		return;
+	}
 	while (words > N - g->next) {
 		words -= N - g->next;
 		next_block(g);

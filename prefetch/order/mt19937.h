@@ -13,7 +13,8 @@ struct mt19937 {
 void mt19937_seed(struct mt19937 *g, uint32_t seed);
 uint32_t mt19937_word(struct mt19937 *g);
 uint32_t mt19937_untempered(uint32_t word);            /* the word of the state behind it */
-void mt19937_skip(struct mt19937 *g, uint64_t words);
+void mt19937_skip(struct mt19937 *g, uint64_t words);  /* milliseconds, however many */
+void mt19937_jump(struct mt19937 *g, uint64_t words);  /* the same for many: see mt19937_jump.c */
 
 /* The first 227 words of a generator of which the very first is known: a few steps each, where the
  * seeding of the whole takes 623. */

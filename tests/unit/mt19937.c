@@ -45,6 +45,44 @@ Test(mt19937, skips_as_many_words_as_it_is_told)
 	}
 }
 
+Test(mt19937, jumps_to_where_it_would_come_word_by_word)
+{
+	static const uint64_t skips[] = { 1, 2, 623, 624, 19936, 19937, 19938, 100000, 5000000 };
+
+	for (size_t i = 0; i < DL_COUNT(skips); i++) {
+		for (unsigned before = 0; before < 700; before += 312) {
+			struct mt19937 one, other;
+
+			mt19937_seed(&one, 7);
+			mt19937_skip(&one, before);
+			other = one;
+			for (uint64_t w = 0; w < skips[i]; w++)
+				mt19937_word(&one);
+			mt19937_jump(&other, skips[i]);
+			for (unsigned w = 0; w < 2000; w++)
+				cr_assert_eq(mt19937_word(&one), mt19937_word(&other),
+					     "%zu words after %u", (size_t)skips[i], before);
+		}
+	}
+}
+
+/* As many as an epoch=1000000 of a large dataset may ask for: in one step as in three. */
+Test(mt19937, jumps_so_far_that_nobody_would_wait)
+{
+	uint64_t far = UINT64_C(1) << 41, part = far / 3;
+	struct mt19937 one, other;
+
+	mt19937_seed(&one, 7);
+	other = one;
+	mt19937_skip(&one, far);
+	mt19937_skip(&other, part);
+	mt19937_skip(&other, far - 2 * part - 1);
+	mt19937_word(&other);
+	mt19937_skip(&other, part);
+	for (unsigned w = 0; w < 2000; w++)
+		cr_assert_eq(mt19937_word(&one), mt19937_word(&other), "word %u", w);
+}
+
 Test(mt19937, draws_n_minus_1_words_for_a_permutation)
 {
 	static const uint32_t sizes[] = { 0, 1, 2, 5, 1000 };
