@@ -8,6 +8,7 @@
 #include "fs/early.h"
 #include "fs/errand.h"
 #include "fs/notify.h"
+#include "fs/unmatched.h"
 #include "fs/watch.h"
 
 #define DRAIN_NS (5 * CLOCK_S)
@@ -108,6 +109,7 @@ static void run_survey(struct errand *e, struct serve *s)
 		*checked = true;
 	watch_all_folders(s);
 	survey_known(s);
+	unmatched_warn(s);
 	if (!saved)
 		survey_save(s);
 	else if (!*checked && command_refresh(s) < 0)

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/log.h"
 #include "base/pattern.h"
@@ -10,6 +9,7 @@
 #include "fs/serve.h"
 #include "prefetch/manifest/list.h"
 #include "prefetch/source/kept_key.h"
+#include "prefetch/store/disk_folder.h"
 
 #define QUEUE_MAX (64 * MiB)
 #define GAIN_LEAST 1.05                /* for which what is kept is changed: costs are noisy */
@@ -20,18 +20,11 @@
 /* Half of the file system, if nothing was said. */
 static uint64_t decide_size(const struct config *c)
 {
-	dl_cleanup(dl_freep) char *above = strdup(c->store_path);
-	struct statvfs fs;
-	char *slash = above ? strrchr(above, '/') : NULL;
+	uint64_t there = c->store_size ? 0 : disk_folder_size(c->store_path);
 
 	if (c->store_size)
 		return c->store_size;
-	/* The folder itself may be still to be made. */
-	if (slash)
-		slash[slash == above] = '\0';
-	if (!above || (statvfs(c->store_path, &fs) < 0 && statvfs(above, &fs) < 0))
-		return GiB;
-	return (uint64_t)fs.f_blocks * fs.f_frsize / 2;
+	return there ? there / 2 : GiB;
 }
 
 static int decide_zstd(const struct config *c)

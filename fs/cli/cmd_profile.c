@@ -283,6 +283,9 @@ static int profile(struct request *q)
 	if (r == -ENODATA)
 		return cli_fail(CLI_FAILED, "there is no file with content in %s",
 				q->options.source);
+	if (r == -EACCES)
+		return cli_fail(CLI_FAILED, "%s, or what is in it, may not be read by this user",
+				q->options.source);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "%s cannot be measured: %s", q->options.source,
 				strerror(-r));

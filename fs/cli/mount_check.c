@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/host/host.h"
 #include "prefetch/order/order.h"
 #include "prefetch/store/disk_folder.h"
+
+#define TINY_PIXELS 16                 /* nobody trains on less */
 
 int mount_said(int error, const struct config_error *e)
 {
@@ -25,6 +28,23 @@ int mount_set(struct config *c, const char *key, const char *value)
 	return mount_said(config_set(c, key, value, &e), &e);
 }
 
+/* host:/export, user@host:folder, //server/share, s3://bucket: none is a folder of this machine. */
+static bool is_remote(const char *path)
+{
+	return strstr(path, "://") || strncmp(path, "//", 2) == 0 ||
+		(path[strcspn(path, "/:")] == ':' && path[0] != ':');
+}
+
+static int refuse_source(const char *path, int error)
+{
+	if (error == -ENOENT && is_remote(path))
+		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: only a folder of "
+				"this machine can be shown; mount it first (mount -t nfs, sshfs, "
+				"rclone mount, ...), and give that folder", path);
+	return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", path,
+			strerror(-error));
+}
+
 static int resolve(struct config *c, const char *key, const char *path)
 {
 	dl_cleanup(dl_freep) char *real = NULL;
@@ -33,9 +53,7 @@ static int resolve(struct config *c, const char *key, const char *path)
 	if (r == 0)
 		return mount_set(c, key, real);
 	if (strcmp(key, "source") == 0)
-		return cli_fail(CLI_MOUNT_FAILED, "the source %s cannot be used: %s", path,
-				strstr(path, "://") ? "only a folder of this machine can be shown"
-						   : strerror(-r));
+		return refuse_source(path, r);
 	if (r == -ENOENT)
 		return cli_fail(CLI_MOUNT_FAILED, "there is no folder %s; make it: mkdir -p %s",
 				path, path);
@@ -157,6 +175,22 @@ static bool is_empty(const char *folder)
 	return empty;
 }
 
+static bool is_tiny(uint64_t pixels)
+{
+	return pixels > 0 && pixels < TINY_PIXELS;
+}
+
+static void warn_store(const struct config *c)
+{
+	uint64_t there = *c->store_path && c->store_size ? disk_folder_size(c->store_path) : 0;
+	char size[32], is[32];
+
+	if (there && c->store_size > there)
+		cli_fail(CLI_OK, "warning: store.size is %s, but the disk of %s has %s in all; "
+			 "give less than that", units_human_size(c->store_size, size),
+			 c->store_path, units_human_size(there, is));
+}
+
 void mount_warn(const struct config *c)
 {
 	uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -166,6 +200,13 @@ void mount_warn(const struct config *c)
 		cli_fail(CLI_OK, "warning: memory is more than the %llu MiB that there are here; "
 			 "without that setting dlfs takes half of what is free",
 			 (unsigned long long)(there / MiB));
+	warn_store(c);
+	if (is_tiny(c->max_short_side) || is_tiny(c->max_long_side))
+		cli_fail(CLI_OK, "warning: max_%s_side=%llu makes images of a few pixels; it is "
+			 "not a part, but the length that the side has at most",
+			 is_tiny(c->max_short_side) ? "short" : "long",
+			 (unsigned long long)(is_tiny(c->max_short_side) ? c->max_short_side
+							: c->max_long_side));
 	if (*c->recode_match && c->quality_ratio == 1 && !c->max_short_side &&
 	    !c->max_long_side && c->png == PNG_OFF)
 		cli_fail(CLI_OK, "note: recode_match alone changes no file; say what to do with "

@@ -50,8 +50,20 @@ static int draw_all(const struct manifest *m, struct drawn **ret, size_t *ret_co
 	return 0;
 }
 
+/* Why there is none. */
+static int no_file(struct manifest *m)
+{
+	uint64_t folders = manifest_usage(m).folders;
+	struct manifest_dirent d;
+
+	for (node_id folder = NODE_ROOT; folder < NODE_ROOT + folders; folder++)
+		if (manifest_next(m, folder, 0, &d) == -EACCES)
+			return -EACCES;
+	return -ENODATA;
+}
+
 /* The files with the least keys: a uniform sample in random order, and the same one each time. */
-static int take_pool(const struct manifest *m, sample_id **ret, size_t *ret_size)
+static int take_pool(struct manifest *m, sample_id **ret, size_t *ret_size)
 {
 	dl_cleanup(dl_freep) struct drawn *all = NULL;
 	sample_id *pool;
@@ -61,7 +73,7 @@ static int take_pool(const struct manifest *m, sample_id **ret, size_t *ret_size
 	if (r < 0)
 		return r;
 	if (count == 0)
-		return -ENODATA;
+		return no_file(m);
 	qsort(all, count, sizeof(*all), by_key);
 	count = DL_MIN(count, (size_t)PROFILE_POOL);
 	pool = malloc(count * sizeof(*pool));

@@ -77,7 +77,8 @@ struct profile {
 	unsigned way_count;
 };
 
-/* -ENODATA: no regular file there; -ECANCELED; else of reading the source. */
+/* -ENODATA: no regular file with content there; -EACCES: or it may not be read; -ECANCELED; else of
+ * reading the source. */
 int profile_measure(const struct profile_options *options, struct profile *ret) DL_MUST_CHECK;
 void profile_fini(struct profile *p);
 

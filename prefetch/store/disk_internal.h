@@ -10,7 +10,8 @@
 
 #define QUEUE_MOST (64 * MiB)
 #define BATCH_MOST 256u
-#define INDEX_MOST(size) (((size) / 8 + MiB - 1) / MiB * MiB)
+/* Bytes of the index.  It is mapped: there are not enough addresses for an eighth of any size. */
+#define INDEX_MOST(size) (DL_MIN((size) / 8 + MiB - 1, 4096 * GiB) / MiB * MiB)
 #define INDEX_ENTRY UINT64_C(224)      /* that a record takes there, of pages that are half full */
 
 struct segment {

@@ -20,7 +20,9 @@ refuses() {
 }
 
 refuses 'No such file' none mnt
-refuses 'only a folder' s3://bucket/prefix mnt
+for remote in s3://bucket/prefix nfs1:/export user@host:data //server/share; do
+	refuses 'only a folder of this machine .*; mount it first' "$remote" mnt
+done
 refuses 'is a file' src/file mnt
 refuses 'mkdir -p' src none
 refuses 'not a folder' src full/other
@@ -84,7 +86,7 @@ mount_dlfs "$work/src" "$work/mnt" 2> err
 code=0; "$DLFS" mount src mnt 2> err || code=$?
 [ $code != 0 ] && grep -q 'already shows' err || fail "a second mount: $(cat err)"
 [ "$(cat mnt/file)" = 1 ] || fail "the first mount does not serve any more"
-for command in stats refresh order; do
+for command in stats refresh order umount; do
 	expect_fail "$DLFS" $command mnt/sub
 	grep -q "the mount point is $work/mnt\$" .out || fail "$command below a mount: $(cat .out)"
 done

@@ -18,11 +18,26 @@ umount_dlfs mnt
 notes 'memory is more than the [0-9]* MiB' src memory=1TiB
 umount_dlfs mnt
 
+notes 'max_short_side=1 makes images of a few pixels' src max_short_side=1
+umount_dlfs mnt
+mount_dlfs src mnt max_short_side=32,max_long_side=0 2> err
+[ ! -s err ] || fail "small pictures are pictures: $(cat err)"
+umount_dlfs mnt
+
 notes 'recode_match alone changes no file' src recode_match=file
 umount_dlfs mnt
 mount_dlfs src mnt recode_match=file,png=fast 2> err
 [ ! -s err ] || fail "a setting that says what to do: $(cat err)"
 umount_dlfs mnt
+
+# A pattern that matches nothing is told once the dataset is known.
+"$DLFS" mount -f src mnt -o 'keep=fil?\,nosuch/*,never=other' 2> err & pid=$!
+remember "$work/mnt"
+told() { grep -q 'never: no file of the dataset matches "other"' err; }
+wait_for 30 told && grep -q 'keep: no file of the dataset matches "nosuch/\*"' err &&
+	[ "$(grep -c 'no file of the dataset' err)" = 2 ] || fail "patterns: $(cat err)"
+umount_dlfs mnt
+wait $pid || fail "the mount ended with $?"
 
 # A folder that nobody can make.
 notes 'store /proc/x cannot be used, nothing is kept there: No such file' src store.path=/proc/x
@@ -34,7 +49,8 @@ mount_dlfs src mnt store.path=store 2> err
 "$DLFS" stats mnt | grep -q '^store      .* of ' || fail "$("$DLFS" stats mnt)"
 umount_dlfs mnt
 [ "$(stat -c %a store)" = 755 ] || fail "somebody's folder has another mode now"
-mount_dlfs src mnt store.path=made
+notes 'store.size is 900 TiB, but the disk of .*/made has .* in all; give less' src store.path=made,store.size=900TiB
+"$DLFS" stats mnt | grep -q '^store      .* of ' || fail "too large a size: $("$DLFS" stats mnt)"
 umount_dlfs mnt
 [ "$(stat -c %a made)" = 700 ] || fail "the folder that was made can be read by others"
 # It is a store: it is taken again.

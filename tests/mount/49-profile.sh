@@ -84,6 +84,15 @@ expect_fail "$DLFS" profile "$work/nothing"
 mkdir "$work/empty"
 expect_fail "$DLFS" profile "$work/empty"
 grep -q 'no file with content' "$work/.out" || fail "an empty folder: $(cat "$work/.out")"
+if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then
+	cp "$DLFS" "$work/dlfs"; chmod 755 "$work/dlfs"
+	mkdir -p "$work/closed/inner"; echo 1 > "$work/closed/inner/file"
+	for closed in "$work/closed/inner" "$work/closed"; do
+		chmod 700 "$closed"
+		expect_fail setpriv --reuid 65534 --regid 65534 --clear-groups "$work/dlfs" profile "$work/closed"
+		grep -q 'may not be read by this user' "$work/.out" || fail "$closed is closed: $(cat "$work/.out")"
+	done
+fi
 expect_fail "$DLFS" profile "$work/src" --ratios 1,1.5
 grep -q -- '--ratios takes .* up to 1,.*, not "1,1.5"' "$work/.out" || fail "a ratio over 1: $(cat "$work/.out")"
 expect_fail "$DLFS" profile "$work/src" -w 0
