@@ -10,7 +10,8 @@
 
 static bool is_drawn(const struct lesson *e)
 {
-	return e->n != 0 && e->world == 0 && e->skip == 0 && e->seed >= ORDER_SEEDS_CHOSEN;
+	return e->n != 0 && e->world == 0 && e->skip == 0 && e->buffer == 0 &&
+	       e->seed >= ORDER_SEEDS_CHOSEN;
 }
 
 bool forecast_prepare(struct forecast *f, const struct lessons *l)

@@ -120,12 +120,10 @@ void learn_fini(struct engine *e)
 
 void learn_look(struct engine *e)
 {
-	const struct lesson *last = e->lessons.count ? &e->lessons.at[e->lessons.count - 1] : NULL;
 	struct lesson now;
 
 	look_for_order(e);
-	if (!tracker_lesson(e->tracker, &now) ||
-	    (last && last->n == now.n && last->seed == now.seed && last->skip == now.skip))
+	if (!tracker_lesson(e->tracker, &now) || lessons_has(&e->lessons, &now))
 		return;
 	lessons_add(&e->lessons, now);
 	tracker_teach(e->tracker, &e->lessons);

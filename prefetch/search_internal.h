@@ -8,15 +8,16 @@
 #define SMALL_PIECES (SMALL_SEEDS / SMALL_PIECE)
 #define POPULAR_PIECE 32u
 #define POPULAR_PIECES (CHAIN_POPULAR_MAX / POPULAR_PIECE)
+#define SMALL_PIECES_FROM (2 + POPULAR_PIECES)
 #define NUMPY_SEEDS 1000000u             /* Keras: np.random.randint(1e6) */
 #define NUMPY_PIECE (1u << 12)
 #define NUMPY_PIECES ((NUMPY_SEEDS + NUMPY_PIECE - 1) / NUMPY_PIECE)
-#define LIKELY_PIECES (2 + POPULAR_PIECES + SMALL_PIECES + NUMPY_PIECES)
+#define LIKELY_PIECES (SMALL_PIECES_FROM + SMALL_PIECES + NUMPY_PIECES)
 #define SEEDS_PIECE (UINT64_C(1) << 20)
 
 /* search_likely.c: what is tried before all seeds are, by piece: what is known of other epochs and
  * constants; seeds added to a constant; numbers that many use; small seeds; numpy's. */
-void search_likely(struct search *s, uint32_t piece);
+void search_likely(struct search *s, uint32_t number);
 /* search_numpy.c */
 void search_numpy(struct search *s, uint32_t piece);
 /* One piece of all seeds: from number * SEEDS_PIECE on. */

@@ -1,5 +1,6 @@
 /* Seeds that somebody chose, or built in. */
 #include "prefetch/order/mt19937.h"
+#include "prefetch/order/mt19937_abreast.h"
 #include "prefetch/order/sparse.h"
 #include "prefetch/search_internal.h"
 
@@ -129,12 +130,13 @@ static void try_lessons(struct search *s, size_t list)
 	for (size_t i = 0; i < s->lessons.count && !s->stop; i++) {
 		const struct lesson *e = &s->lessons.at[i];
 		uint32_t world = DL_MAX(e->world, 1u);
+		struct found f = search_plain(s, list, e->seed, (uint32_t)e->skip);
 
+		f.buffer = e->buffer;
 		if (e->n == last->n && e->seed == last->seed && e->skip == last->skip)
 			continue;      /* what is read now, or was just read */
 		if (e->n == list_count(s->lists[list]) && e->skip <= 2)
-			search_consider(s, search_plain(s, list, e->seed, (uint32_t)e->skip),
-					world, world);
+			search_consider(s, f, world, world);
 	}
 }
 
@@ -166,43 +168,65 @@ static void popular_piece(struct search *s, uint32_t piece)
 				try_words(s, seeds[i], l);
 }
 
-/* Of what was opened so much at the head of a permutation is no chance, though another job may have
- * opened as much; or it is most of it, in small datasets. */
-static bool is_at_head(const struct search_part *part, uint32_t n, const uint32_t *head,
-		       uint32_t length)
+/* Of what was opened so much at the head of the permutation that has these words is no chance,
+ * though another job may have opened as much; or it is most of it, in small datasets.  What an
+ * earlier swap has put at an entry's place is not followed: it is a sixteenth of them at most, and
+ * to keep account of it would take most of the time. */
+static bool is_at_head(const struct search_part *part, uint32_t n, const uint32_t *words)
 {
-	uint32_t opens = (uint32_t)part->first_count, most = DL_MIN(opens, length);
+	uint32_t length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
+	uint32_t opens = (uint32_t)part->first_count, most = DL_MIN(opens, length), opened = 0;
 
-	return count_opened(part, head, length) >=
-	       DL_MIN(most * 3 / 4, 8 + 2 * opens * length / n);
+	for (uint32_t i = 0; i < length; i++)
+		opened += was_opened(part, i + words[i] % (n - i));
+	return opened >= DL_MIN(most * 3 / 4, 8 + 2 * opens * length / n);
 }
 
-/* If it is read, which world explains it? */
-static void try_mixed(struct search *s, uint32_t seed, size_t list)
+/* If one is read, which world explains it? */
+static void try_mixed(struct search *s, uint32_t seed)
 {
-	const struct search_part *part = &s->parts[list];
-	uint32_t n = list_count(s->lists[list]), length = DL_MIN(n / 8, (uint32_t)MIXED_HEAD);
-	uint32_t head[MIXED_HEAD];
+	uint32_t state[MT19937_ABREAST][MT19937_WORDS], words[MT19937_WORDS];
 
-	if (!head_of(seed, 0, n, length, head))
-		return;
-	if (is_at_head(part, n, head, length))
-		search_consider(s, search_plain(s, list, seed, 0), 1, SEEDS_WORLD_MAX);
+	mt19937_abreast(seed, state);
+	for (uint32_t i = 0; i < MT19937_ABREAST; i++) {
+		mt19937_block(state[i], words);
+		for (size_t l = 0; l < s->list_count && !s->stop; l++)
+			if (s->parts[l].first_count > 0 &&
+			    is_at_head(&s->parts[l], list_count(s->lists[l]), words))
+				search_consider(s, search_plain(s, l, seed + i, 0), 1,
+						SEEDS_WORLD_MAX);
+	}
 }
 
 static void small_piece(struct search *s, uint32_t piece)
 {
-	for (uint32_t i = 0; i < SMALL_PIECE; i++)
-		for (size_t l = 0; l < s->list_count && !s->stop; l++) {
+	bool pids = evidence_has_pids(&s->evidence);
+
+	for (uint32_t i = 0; i < SMALL_PIECE && !s->stop; i += pids ? 1 : MT19937_ABREAST) {
+		if (!pids)
+			try_mixed(s, piece * SMALL_PIECE + i);
+		for (size_t l = 0; pids && l < s->list_count; l++)
 			if (s->parts[l].run_count > 0)
 				try_runs(s, piece * SMALL_PIECE + i, l);
-			else if (s->parts[l].first_count > 0)
-				try_mixed(s, piece * SMALL_PIECE + i, l);
-		}
+	}
 }
 
-void search_likely(struct search *s, uint32_t piece)
+/* Who read what Keras shuffled last will do so again, in a validation set or in the next run. */
+static uint32_t in_turn(const struct search *s, uint32_t piece)
 {
+	const struct lesson *run;
+	size_t count = lessons_last_run(&s->lessons, &run);
+
+	if (piece == 0 || count == 0 || run[count - 1].buffer == 0)
+		return piece;
+	return piece <= NUMPY_PIECES ? LIKELY_PIECES - NUMPY_PIECES - 1 + piece
+				     : piece - NUMPY_PIECES;
+}
+
+void search_likely(struct search *s, uint32_t number)
+{
+	uint32_t piece = in_turn(s, number);
+
 	if (piece == 0) {
 		for (size_t l = 0; l < s->list_count; l++)
 			if (s->parts[l].first_count > 0)
@@ -210,11 +234,11 @@ void search_likely(struct search *s, uint32_t piece)
 		try_constants(s);
 	} else if (piece == 1) {
 		search_seeds(s, YOLO_SEED / SEEDS_PIECE);
-	} else if (piece < 2 + POPULAR_PIECES) {
+	} else if (piece < SMALL_PIECES_FROM) {
 		popular_piece(s, piece - 2);
-	} else if (piece < 2 + POPULAR_PIECES + SMALL_PIECES) {
-		small_piece(s, piece - 2 - POPULAR_PIECES);
+	} else if (piece < SMALL_PIECES_FROM + SMALL_PIECES) {
+		small_piece(s, piece - SMALL_PIECES_FROM);
 	} else {
-		search_numpy(s, piece - 2 - POPULAR_PIECES - SMALL_PIECES);
+		search_numpy(s, piece - SMALL_PIECES_FROM - SMALL_PIECES);
 	}
 }

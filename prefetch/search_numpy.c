@@ -8,7 +8,6 @@
 #include "prefetch/search_internal.h"
 
 #define BUFFER_LEAST 64u                /* what threads that read at the same time amount to */
-#define BUFFER_MOST 2048u
 #define FEW 20u                         /* one in so many opens may be somebody else's */
 
 struct candidate {
@@ -21,7 +20,7 @@ struct candidate {
 /* The least buffer that would have let nearly all of them through so early; 0: none. */
 static uint32_t buffer_of(const struct candidate *c, const struct positions *positions)
 {
-	for (uint32_t buffer = BUFFER_LEAST; buffer <= BUFFER_MOST; buffer *= 2) {
+	for (uint32_t buffer = BUFFER_LEAST; buffer <= NUMPY_BUFFER_MOST; buffer *= 2) {
 		size_t others = 0;
 
 		for (size_t i = 0; i < c->count; i++)
@@ -41,7 +40,7 @@ static void hit(void *context, uint32_t seed)
 	dl_cleanup(sequence_unrefp) struct sequence *q = NULL;
 	dl_cleanup(positions_fini) struct positions positions = { 0 };
 
-	if (order_prefix(&none, &rule, list_count(f.list), NUMPY_FIRST_MOST + BUFFER_MOST,
+	if (order_prefix(&none, &rule, list_count(f.list), NUMPY_FIRST_MOST + NUMPY_BUFFER_MOST,
 			 &q) < 0 ||
 	    positions_init(&positions, q) < 0)
 		return;
@@ -63,8 +62,10 @@ void search_numpy(struct search *s, uint32_t piece)
 	uint32_t from = piece * NUMPY_PIECE, to = DL_MIN(from + NUMPY_PIECE, NUMPY_SEEDS);
 	struct evidence e;
 
-	/* What has come by now: the more, the less a seed costs. */
-	if (s->evidence.reader_count != 1 || !s->latest(s->context, &e))
+	/* What has come by now: the more, the less a seed costs.  Without pids it may be many that
+	 * read, and so little that nobody shall wait for it. */
+	if (s->evidence.reader_count != 1 || !s->latest(s->context, &e) ||
+	    (!evidence_has_pids(&e) && e.count < e.ample))
 		return;
 	for (size_t l = 0; l < s->list_count && !s->stop; l++) {
 		struct candidate c = { .s = s, .list = l };

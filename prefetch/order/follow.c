@@ -95,8 +95,8 @@ static void mark(struct follow *f, uint32_t position, bool agrees, uint64_t now)
 	struct course *c = &f->course;
 	uint32_t spread = patience(f), before = c->front;
 
+	f->opened_count += !opened_at(f, position);
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
-	f->opened_count++;
 	if (agrees)
 		c->reach = DL_MAX(c->reach, position + 1);
 	advance_front(f);
@@ -135,15 +135,24 @@ void follow_elsewhere(struct follow *f, uint32_t position)
 		f->hasty = false;
 }
 
+/* The one before it is where a reader was last. */
+static bool is_next(const struct follow *f, uint32_t position)
+{
+	struct scale scale = scale_of(f->course.sequence);
+
+	return position >= scale.step && score_succeeds(&f->score, position, scale);
+}
+
 /* Of the positions that have this index: one that continues a lane, else the lowest that is
- * still to come; POSITION_NONE: all are behind. */
+ * still to come; POSITION_NONE: all are behind.  Where a reader comes to next, another job's open
+ * may have been taken for his. */
 static uint32_t expected(const struct follow *f, uint32_t index)
 {
 	uint32_t lowest = POSITION_NONE;
 
 	for (uint32_t p = positions_first(&f->positions, index); p != POSITION_NONE;
 	     p = positions_following(&f->positions, index, p)) {
-		if (p < f->course.front || opened_at(f, p))
+		if (p < f->course.front || (opened_at(f, p) && !is_next(f, p)))
 			continue;
 		if (score_continues(&f->score, p, scale_of(f->course.sequence)))
 			return p;
@@ -195,6 +204,12 @@ static void agree(struct follow *f, bool agrees)
 	f->judged = DL_MIN(f->judged + 1, (unsigned)FOLLOW_WINDOW);
 }
 
+void follow_trust(struct follow *f)
+{
+	f->judged = (unsigned)__builtin_popcountll(f->agreed);
+	f->agreed = f->judged < FOLLOW_WINDOW ? (UINT64_C(1) << f->judged) - 1 : UINT64_MAX;
+}
+
 bool follow_knows(const struct follow *f, uint32_t pid)
 {
 	for (unsigned i = 0; pid && i < FOLLOW_PIDS; i++)
@@ -237,21 +252,32 @@ static void give_up_unheard(struct follow *f)
 
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now)
 {
-	bool continues = score_continues(&f->score, position, scale_of(f->course.sequence));
-	bool agrees = continues || f->course.sequence->pieces || goes_on(f, position);
+	struct scale scale = scale_of(f->course.sequence);
+	bool continues = score_continues(&f->score, position, scale);
+	bool agrees = score_agrees(&f->score, position, scale) || f->course.sequence->pieces ||
+		      goes_on(f, position);
 
 	if (agrees) {
 		begin_late(f, position);
 		f->begun = true;
 	}
 	agree(f, continues);
-	score_open(&f->score, position, scale_of(f->course.sequence));
+	if (is_next(f, position) && !opened_at(f, position - scale.step))
+		mark(f, position - scale.step, agrees, now);   /* it was his as well */
+	score_open(&f->score, position, scale);
 	mark(f, position, agrees, now);
 	give_up_unheard(f);
 	pass_by(f, now);
-	remember_pid(f, pid);
+	if (agrees)
+		remember_pid(f, pid);
 	f->course.last_open = now;
 	f->course.pid = pid;
+}
+
+void follow_perhaps(struct follow *f, uint32_t position)
+{
+	agree(f, false);
+	score_open(&f->score, position, scale_of(f->course.sequence));
 }
 
 void follow_asked_before(struct follow *f, uint32_t position)
@@ -315,6 +341,13 @@ bool follow_alive(const struct follow *f)
 	return f->judged > 0 && (unsigned)__builtin_popcountll(f->agreed) * 4 >= f->judged;
 }
 
+bool follow_confirmed(const struct follow *f)
+{
+	unsigned agreed = (unsigned)__builtin_popcountll(f->agreed);
+
+	return agreed >= 8 && agreed * 2 >= f->judged;
+}
+
 bool follow_mostly_read(const struct follow *f)
 {
 	uint32_t most = f->course.sequence->length / 10 * 9;
@@ -332,7 +365,12 @@ bool follow_is_left(const struct follow *f, uint32_t beyond)
 	return beyond + f->course.sequence->length - f->course.front > patience(f);
 }
 
+/* One reader at the end is not enough, who may be another job's, and there by chance; but opens
+ * may have been lost. */
 bool follow_nearly_done(const struct follow *f)
 {
-	return f->course.reach >= f->course.sequence->length / 10 * 9;
+	uint32_t most = f->course.sequence->length / 4 * 3;
+
+	return f->course.reach >= f->course.sequence->length / 10 * 9 &&
+	       (f->course.sequence->pieces || f->course.front >= most || f->opened_count >= most);
 }

@@ -29,6 +29,8 @@ struct follow {
 	bool hasty;                    /* nobody comes for what is left behind, as far as known */
 	bool again;                    /* it is the order of the epoch before it */
 	bool over;                     /* the tracker has seen an open of what comes after it */
+	bool beside;                   /* a validation set: its readers come again and again */
+	uint32_t counted, paused;      /* beside.c: opened_count, and opens since it changed */
 };
 
 /* What an open of an index would be. */
@@ -61,6 +63,8 @@ static inline void follow_freep(struct follow **f) { follow_free(*f); }
 /* *ret_position is set for SUCCEEDS, CONTINUES and WITHIN. */
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position);
 void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now);
+/* It is WITHIN, but in another job's window as well: who goes on from there has had it, too. */
+void follow_perhaps(struct follow *f, uint32_t position);
 /* Of what is drawn, readers ask for a position before they open what is there.  Those up to the
  * first of which we hear, and some more, may have been asked for before; what of them nobody has
  * asked for when the end is near was also opened before. */
@@ -69,6 +73,8 @@ void follow_ask(struct follow *f, uint32_t position);
 void follow_asked_before(struct follow *f, uint32_t position);
 /* The position of this index was asked for and not opened since. */
 bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position);
+/* It is known otherwise that this is read: what did not agree so far was somebody else's. */
+void follow_trust(struct follow *f);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
 void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its sequence */
 bool follow_knows(const struct follow *f, uint32_t pid);
@@ -85,5 +91,7 @@ bool follow_alive(const struct follow *f);
 bool follow_is_left(const struct follow *f, uint32_t beyond);
 bool follow_nearly_done(const struct follow *f);
 bool follow_finished(const struct follow *f);
+/* Most of what was judged agreed. */
+bool follow_confirmed(const struct follow *f);
 /* Nine tenths; another job's opens may have moved its reach, but not this. */
 bool follow_mostly_read(const struct follow *f);

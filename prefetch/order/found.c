@@ -110,7 +110,7 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 	if (s.bits < SCORE_BELIEVED ||
 	    (f->world == 0 && is_main_again(t, &rule, score_start(&s))))
 		return -EAGAIN;
-	r = follow_from(t, f->list, &rule, since, score_start(&s), ret);
+	r = follow_among(t, f->list, &rule, since, score_start(&s), ret);
 	if (r == 0 && is_over(*ret, f))
 		follow_end(*ret);
 	return r;
@@ -161,13 +161,24 @@ void tracker_teach(struct tracker *t, const struct lessons *lessons)
 		hypotheses_first(t);
 }
 
+/* The main job, or a validation set. */
+static const struct follow *last_opened(const struct tracker *t)
+{
+	const struct follow *last = t->job_count > 0 ? t->jobs[0] : NULL;
+
+	for (size_t i = 1; i < t->job_count; i++)
+		if (t->jobs[i]->beside && t->jobs[i]->course.last_open > last->course.last_open)
+			last = t->jobs[i];
+	return last;
+}
+
 /* Once it is certain: what was believed for a few opens is no lesson. */
 bool tracker_lesson(const struct tracker *t, struct lesson *ret)
 {
-	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
+	const struct follow *f = last_opened(t);
 
-	if (!f || t->spec.kind != ORDER_AUTO || tracker_state(t) != TRACKER_CONFIRMED ||
-	    f->rule.rule >= EPOCH_NUMPY || f->rule.shuffle || f->opened_count < LESSON_OPENS)
+	if (!f || t->spec.kind != ORDER_AUTO || !follow_confirmed(f) ||
+	    f->rule.rule > EPOCH_NUMPY || f->rule.shuffle || f->opened_count < LESSON_OPENS)
 		return false;
 	*ret = hypotheses_lesson(t, f->course.list, &f->rule);
 	return true;
@@ -259,6 +270,12 @@ bool tracker_found(struct tracker *t, const struct found *found)
 		order_spec_fini(&spec);
 		return false;
 	}
+	t->spec = before;
+	if (follow_beside(t, f, found->world)) {
+		order_spec_fini(&spec);
+		return true;
+	}
+	t->spec = spec;
 	order_spec_fini(&before);
 	if (is_second_job(t, f))
 		t->jobs[t->job_count++] = f;

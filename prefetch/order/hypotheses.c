@@ -66,8 +66,8 @@ static void add(struct tracker *t, struct hypothesis *at, size_t *count, size_t 
 static void add_lesson(struct tracker *t, const struct lesson *e)
 {
 	struct epoch rule = {
-		.rule = e->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
-		.seed = e->seed, .skip = e->skip,
+		.rule = e->buffer ? EPOCH_NUMPY : e->world ? EPOCH_DISTRIBUTED : EPOCH_TORCH,
+		.seed = e->seed, .skip = e->skip, .buffer = e->buffer,
 	};
 
 	if (e->world != 0 && t->spec.world == 0)
@@ -168,6 +168,7 @@ struct lesson hypotheses_lesson(const struct tracker *t, const struct list *list
 	return (struct lesson){
 		.n = list_count(list), .seed = e->seed, .skip = e->skip,
 		.world = e->rule == EPOCH_DISTRIBUTED ? t->spec.world : 0,
+		.buffer = e->buffer,
 	};
 }
 
@@ -178,7 +179,7 @@ static void add_learned(struct tracker *t, struct list *list, const struct epoch
 	struct epoch next = *now;
 
 	if (t->spec.kind != ORDER_AUTO || !after || after->n != of_now.n ||
-	    after->world != of_now.world)
+	    after->world != of_now.world || after->buffer != of_now.buffer)
 		return;
 	next.number++;
 	next.seed = after->seed;
@@ -251,8 +252,8 @@ static uint64_t first_seen(const struct tracker *t, uint64_t since)
 	return DL_MAX(first, t->turn_at);
 }
 
-int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
-		uint32_t from, struct follow **ret)
+static int follow_since(struct tracker *t, struct list *list, const struct epoch *rule,
+			uint64_t since, uint32_t from, bool mixed, struct follow **ret)
 {
 	dl_cleanup(follow_freep) struct follow *f = NULL;
 	struct sequence *q;
@@ -267,24 +268,48 @@ int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, 
 		follow_jump(f, from - buffer_behind(q));
 	for (uint64_t i = first_seen(t, since); i < t->opens; i++) {
 		const struct seen *s = &t->recent[i % RECENT];
+		enum follow_verdict v;
 		uint32_t index, p;
 
-		if (!s->sure && (i >= since || !s->taken) && list_index(list, s->id, &index) &&
-		    follow_judge(f, index, &p) <= FOLLOW_WITHIN)
+		if (s->sure || (i < since && s->taken) || !list_index(list, s->id, &index))
+			continue;
+		v = follow_judge(f, index, &p);
+		if (mixed)
+			f->judged = 0;         /* nobody is passed by: others may be where he is */
+		if (v == FOLLOW_WITHIN && mixed)
+			follow_perhaps(f, p);
+		else if (v <= FOLLOW_WITHIN)
 			follow_take(f, p, s->pid, s->time);
 	}
 	*ret = DL_TAKE(f);
 	return 0;
 }
 
+int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
+		uint32_t from, struct follow **ret)
+{
+	return follow_since(t, list, rule, since, from, false, ret);
+}
+
+int follow_among(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
+		 uint32_t from, struct follow **ret)
+{
+	int r = follow_since(t, list, rule, since, from, true, ret);
+
+	if (r == 0)
+		follow_trust(*ret);
+	return r;
+}
+
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
 			  const struct positions *positions, uint64_t from, bool unclaimed,
 			  uint64_t *ret_since)
 {
-	struct score s = { 0 };
+	struct score s = { 0 }, best = s;
+	uint64_t since;
 
 	from = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, from);
-	for (*ret_since = from; from < t->opens; from++) {
+	for (since = *ret_since = from; from < t->opens; from++) {
 		const struct seen *o = &t->recent[from % RECENT];
 		uint32_t index;
 
@@ -292,13 +317,17 @@ struct score score_recent(const struct tracker *t, struct list *list, const stru
 			continue;
 		if (s.bits <= 0.0f) {
 			score_restart(&s);
-			*ret_since = from;
+			since = from;
 		}
 		if (list_index(list, o->id, &index))
 			score_open(&s, positions_first(positions, index),
 				   scale_of(q));
+		if (s.bits >= best.bits) {
+			best = s;
+			*ret_since = since;
+		}
 	}
-	return s;
+	return best;
 }
 
 bool search_deep(struct tracker *t)

@@ -1,11 +1,14 @@
 #include "prefetch/order/lessons.h"
 
+#include "prefetch/order/numpy.h"
+
 #include <stdio.h>
 #include <string.h>
 
 static bool same(const struct lesson *a, const struct lesson *b)
 {
-	return a->n == b->n && a->seed == b->seed && a->skip == b->skip && a->world == b->world;
+	return a->n == b->n && a->seed == b->seed && a->skip == b->skip && a->world == b->world &&
+	       a->buffer == b->buffer;
 }
 
 static void take_out(struct lessons *l, size_t from, size_t count)
@@ -116,12 +119,31 @@ void lessons_insert(struct lessons *l, const struct lesson *run, size_t length)
 	l->count += length + 1;
 }
 
-const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch)
+bool lessons_has(const struct lessons *l, const struct lesson *epoch)
 {
-	for (size_t i = l->count; i-- > 1;)
-		if (l->at[i].n != 0 && same(&l->at[i - 1], epoch))
+	for (size_t i = l->count; i-- > 0 && l->at[i].n != 0;)
+		if (l->at[i].n == epoch->n)
+			return l->at[i].seed == epoch->seed && l->at[i].skip == epoch->skip;
+	return false;
+}
+
+/* The next epoch of the same run and as many samples: others are of a validation set. */
+static const struct lesson *next_of(const struct lessons *l, size_t at)
+{
+	for (size_t i = at + 1; i < l->count && l->at[i].n != 0; i++)
+		if (l->at[i].n == l->at[at].n)
 			return &l->at[i];
 	return NULL;
+}
+
+const struct lesson *lessons_after(const struct lessons *l, const struct lesson *epoch)
+{
+	const struct lesson *next = NULL;
+
+	for (size_t i = l->count; !next && i-- > 0;)
+		if (same(&l->at[i], epoch))
+			next = next_of(l, i);
+	return next;
 }
 
 int lessons_print(const struct lessons *l, struct buf *ret)
@@ -131,26 +153,43 @@ int lessons_print(const struct lessons *l, struct buf *ret)
 	for (size_t i = 0; r == 0 && i < l->count; i++) {
 		const struct lesson *e = &l->at[i];
 
-		r = e->n == 0 ? buf_printf(ret, "\n")
-			      : buf_printf(ret, "%u %u %llu %u\n", e->n, e->seed,
-					   (unsigned long long)e->skip, e->world);
+		if (e->n > 0)
+			r = buf_printf(ret, "%u %u %llu %u", e->n, e->seed,
+				       (unsigned long long)e->skip, e->world);
+		if (r == 0 && e->buffer > 0)
+			r = buf_printf(ret, " %u", e->buffer);
+		if (r == 0)
+			r = buf_printf(ret, "\n");
 	}
 	return r;
 }
 
+static bool parse_epoch(const char *line, struct lesson *ret)
+{
+	unsigned long long skip;
+	struct lesson e = { 0 };
+	char space, end;
+	int fields = sscanf(line, "%u %u %llu %u%c%u%c", &e.n, &e.seed, &skip, &e.world, &space,
+			    &e.buffer, &end);
+
+	if (fields != 4 && (fields != 6 || space != ' ' || e.buffer == 0 ||
+			    e.buffer > NUMPY_BUFFER_MOST))
+		return false;
+	if (skip > UINT32_MAX || e.world > ORDER_RANKS_MAX)
+		return false;
+	e.skip = skip;
+	*ret = e;
+	return true;
+}
+
 static void parse_line(const char *line, struct lessons *ret)
 {
-	struct lesson e = { 0 };
-	unsigned long long skip;
-	char end;
+	struct lesson e;
 
 	if (line[0] == '\0')
 		lessons_begin(ret);
-	else if (sscanf(line, "%u %u %llu %u%c", &e.n, &e.seed, &skip, &e.world, &end) == 4 &&
-		 skip <= UINT32_MAX && e.world <= ORDER_RANKS_MAX) {
-		e.skip = skip;
+	else if (parse_epoch(line, &e))
 		lessons_add(ret, e);
-	}
 }
 
 void lessons_parse(struct bytes text, struct lessons *ret)

@@ -1,56 +1,11 @@
 #include "prefetch/order/numpy.h"
 
-#include <string.h>
+#include "prefetch/order/mt19937_abreast.h"
 
-#define N 624u
-#define M 397u
+#define N MT19937_WORDS
 #define BITS 64
-#define ABREAST 8u                     /* seeds; the steps of one wait for each other */
 #define CERTAINTY 16u                  /* e to the power of it: are refuted for one that is not */
 #define MOVES 64u                      /* four times what is expected of a seed */
-
-/* --- The generator, all of a block at once -------------------------------------------- */
-
-static uint32_t twist(uint32_t upper, uint32_t lower)
-{
-	uint32_t y = (upper & 0x80000000u) | (lower & 0x7fffffffu);
-
-	return y >> 1 ^ (-(lower & 1u) & 0x9908b0dfu);
-}
-
-/* What mt19937.c does in place, in loops that the compiler makes vectors of. */
-static void next_block(uint32_t state[N], uint32_t ret[N])
-{
-	uint32_t next[N];
-
-	for (unsigned i = 0; i < N - M; i++)
-		next[i] = state[i + M] ^ twist(state[i], state[i + 1]);
-	for (unsigned i = N - M; i < 2 * (N - M); i++)
-		next[i] = next[i + M - N] ^ twist(state[i], state[i + 1]);
-	for (unsigned i = 2 * (N - M); i < N - 1; i++)
-		next[i] = next[i + M - N] ^ twist(state[i], state[i + 1]);
-	next[N - 1] = next[M - 1] ^ twist(state[N - 1], next[0]);
-	for (unsigned i = 0; i < N; i++) {
-		uint32_t y = next[i];
-
-		y ^= y >> 11;
-		y ^= y << 7 & 0x9d2c5680u;
-		y ^= y << 15 & 0xefc60000u;
-		ret[i] = y ^ y >> 18;
-	}
-	memcpy(state, next, sizeof(next));
-}
-
-static void seed_abreast(uint32_t first, uint32_t state[ABREAST][N])
-{
-	uint32_t x[ABREAST];
-
-	for (unsigned l = 0; l < ABREAST; l++)
-		state[l][0] = x[l] = first + l;
-	for (uint32_t i = 1; i < N; i++)
-		for (unsigned l = 0; l < ABREAST; l++)
-			state[l][i] = x[l] = 1812433253u * (x[l] ^ x[l] >> 30) + i;
-}
 
 static uint32_t mask_of(uint32_t i)
 {
@@ -61,16 +16,16 @@ static uint32_t mask_of(uint32_t i)
 
 void numpy_shuffle(uint32_t seed, uint32_t n, uint32_t *ret)
 {
-	uint32_t state[ABREAST][N], words[N], k = N;
+	uint32_t state[MT19937_ABREAST][N], words[N], k = N;
 
-	seed_abreast(seed, state);
+	mt19937_abreast(seed, state);
 	for (uint32_t i = 0; i < n; i++)
 		ret[i] = i;
 	for (uint32_t i = n > 0 ? n - 1 : 0; i > 0;) {
 		uint32_t kept = ret[i], at;
 
 		if (k == N) {
-			next_block(state[0], words);
+			mt19937_block(state[0], words);
 			k = 0;
 		}
 		at = words[k++] & mask_of(i);
@@ -129,7 +84,7 @@ static bool stay(struct watched *w, uint32_t n, uint32_t end, uint32_t state[N])
 	while (i >= end) {
 		uint32_t k = 0;
 
-		next_block(state, words);
+		mt19937_block(state, words);
 		while (k < N && i >= end) {
 			uint32_t mask = mask_of(i), least = DL_MAX(end, (mask >> 1) + 1);
 
@@ -166,7 +121,7 @@ int numpy_search(uint32_t n, const uint32_t *first, size_t count, uint32_t from,
 	/* One more word: a draw that does not fit may be looked for beyond n. */
 	dl_cleanup(dl_freep) uint64_t *at = calloc(mask_of(n) / BITS + 1, sizeof(*at));
 	struct watched w = { .at = at };
-	uint32_t state[ABREAST][N], draws;
+	uint32_t state[MT19937_ABREAST][N], draws;
 	size_t watched;
 
 	if (!at)
@@ -175,9 +130,10 @@ int numpy_search(uint32_t n, const uint32_t *first, size_t count, uint32_t from,
 	if (watched < NUMPY_FIRST_LEAST)
 		return 0;
 	draws = (uint32_t)DL_MIN((uint64_t)CERTAINTY * n / watched, (uint64_t)n / 2);
-	for (; from < to && !atomic_load_explicit(stop, memory_order_relaxed); from += ABREAST) {
-		seed_abreast(from, state);
-		for (uint32_t l = 0; l < DL_MIN(to - from, ABREAST); l++) {
+	for (; from < to && !atomic_load_explicit(stop, memory_order_relaxed);
+	     from += MT19937_ABREAST) {
+		mt19937_abreast(from, state);
+		for (uint32_t l = 0; l < DL_MIN(to - from, MT19937_ABREAST); l++) {
 			if (stay(&w, n, n - draws, state[l]))
 				hit(context, from + l);
 			move_back(&w);

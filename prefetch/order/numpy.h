@@ -12,6 +12,9 @@
 /* ret: n indices; about 8 ns each. */
 void numpy_shuffle(uint32_t seed, uint32_t n, uint32_t *ret);
 
+/* Of tf.data, behind it: of a larger one so little is left of the order that none is looked for. */
+#define NUMPY_BUFFER_MOST 2048u
+
 #define NUMPY_FIRST_LEAST 24u
 #define NUMPY_FIRST_MOST 1024u
 /* hit() for each seed in [from, to) whose shuffled list may begin with these of its n indices, in

@@ -74,16 +74,31 @@ bool score_succeeds(const struct score *s, uint32_t position, struct scale scale
 	       (lane < s->lanes && s->tails[lane] + scale.step == position);
 }
 
+bool score_agrees(const struct score *s, uint32_t position, struct scale scale)
+{
+	unsigned lane = position == POSITION_NONE ? s->lanes : lane_of(s, position, scale);
+
+	return score_succeeds(s, position, scale) || (lane < s->lanes && s->runs[lane] > 0);
+}
+
+/* Positions that would continue a lane: few in the beginning, before which there is nothing. */
+static uint64_t places_about(const struct score *s, uint32_t buffer)
+{
+	uint64_t places = buffer;
+
+	for (unsigned i = 0; i < s->lanes; i++)
+		places += DL_MIN((uint64_t)BUFFERS_BEHIND * buffer, (uint64_t)s->tails[i]) + buffer;
+	return places;
+}
+
 static float worth(const struct score *s, unsigned lane, uint32_t position,
 		   struct scale scale)
 {
 	float chance = (float)(s->lanes + 1) / (float)DL_MAX(scale.n, 1u);
 
-	/* A third more than it is, the beginning included: with what a miss costs, nothing is won
-	 * by chance. */
+	/* A third more than it is: with what a miss costs, nothing is won by chance. */
 	if (scale.buffer > 0)
-		chance = (float)DL_MAX(s->lanes, 1u) * (float)scale.buffer *
-			 (BUFFERS_BEHIND + 2) * 4 / 3 / (float)scale.n;
+		chance = (float)places_about(s, scale.buffer) * 4 / 3 / (float)scale.n;
 	else if (lane < s->lanes && s->tails[lane] + scale.step != position)
 		chance *= 2.0f * NEAR_WIDTH;
 	return log2_about(DL_MAX(1.0f / chance, 1.0f));
@@ -95,6 +110,22 @@ static bool is_tail(const struct score *s, uint32_t position)
 		if (s->tails[i] == position)
 			return true;
 	return false;
+}
+
+/* Room for a new lane: the oldest goes, or where many have not gone on, which another job's opens
+ * may have begun, the oldest of those. */
+static unsigned new_lane(struct score *s)
+{
+	unsigned idle = 0, oldest = 0;
+
+	if (s->lanes < SCORE_LANES)
+		return s->lanes++;
+	for (unsigned i = 0; i < s->lanes; i++)
+		if (s->runs[i] == 0) {
+			oldest = i;
+			idle++;
+		}
+	return idle > SCORE_LANES / 2 ? oldest : s->lanes - 1;
 }
 
 void score_open(struct score *s, uint32_t position, struct scale scale)
@@ -111,9 +142,8 @@ void score_open(struct score *s, uint32_t position, struct scale scale)
 	lane = lane_of(s, position, scale);
 	if (score_continues(s, position, scale))
 		s->bits += worth(s, lane, position, scale);
-	if (lane == s->lanes) {                /* a new lane; the oldest makes room */
-		s->lanes = DL_MIN(s->lanes + 1, (unsigned)SCORE_LANES);
-		lane = s->lanes - 1;
+	if (lane == s->lanes) {
+		lane = new_lane(s);
 		run = 0;
 	} else {
 		position = DL_MAX(position, s->tails[lane]);
@@ -150,7 +180,7 @@ bool score_lately(const struct score *s, uint32_t *ret_low, uint32_t *ret_high)
 	uint32_t low = UINT32_MAX, high = 0;
 
 	for (unsigned i = 0; i < s->lanes && s->opens - s->moved[i] < 64; i++) {
-		if (s->runs[i] == 0)
+		if (s->runs[i] < 2)
 			continue;
 		low = DL_MIN(low, s->tails[i]);
 		high = DL_MAX(high, s->tails[i]);

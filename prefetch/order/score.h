@@ -36,9 +36,12 @@ void score_open(struct score *s, uint32_t position, struct scale scale);
 /* Would this position continue a lane, and exactly? */
 bool score_continues(const struct score *s, uint32_t position, struct scale scale);
 bool score_succeeds(const struct score *s, uint32_t position, struct scale scale);
+/* Exactly, or a lane that went on before: by chance one open may lie close to another. */
+bool score_agrees(const struct score *s, uint32_t position, struct scale scale);
 /* While there is no evidence only the newest lanes are kept: any of them may be the start. */
 void score_restart(struct score *s);
 /* Where the lowest lane that went on began (0: none did). */
 uint32_t score_start(const struct score *s);
-/* The lowest and highest tail of the lanes that went on within the last 64 opens; false: none. */
+/* The lowest and highest tail of the lanes that went on within the last 64 opens, and not but once,
+ * as one may by chance; false: none. */
 bool score_lately(const struct score *s, uint32_t *ret_low, uint32_t *ret_high);

@@ -43,7 +43,7 @@ static void forget(struct tracker *t)
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
 	t->opens = t->told_at = t->turn_at = t->listed_at = t->deep_at = t->attended = 0;
-	t->unlike = 0;
+	t->unlike = t->alone = 0;
 	t->deep_next = 0;
 }
 
@@ -121,62 +121,6 @@ void tracker_overflow(struct tracker *t)
 
 /* --- One open ------------------------------------------------------------------------- */
 
-enum given {
-	GIVEN_NOT,
-	GIVEN_AGAIN,                   /* had it a moment ago; or the next epoch begins with it */
-	GIVEN_PERHAPS, GIVEN_SURELY,
-};
-
-/* Give the open to the one whose last opens it succeeds, if there is one. */
-static bool give_successor(struct follow **at, size_t count, const struct seen *s)
-{
-	for (size_t i = 0; i < count; i++) {
-		uint32_t index, p;
-
-		if (!list_index(at[i]->course.list, s->id, &index) ||
-		    follow_judge(at[i], index, &p) != FOLLOW_SUCCEEDS)
-			continue;
-		follow_take(at[i], p, s->pid, s->time);
-		return true;
-	}
-	return false;
-}
-
-/* Give the open to the job or walk that it fits best: one whose process it is, or that it
- * continues, before one in whose window it merely lies (unless it shall fit surely). */
-static enum given give(struct follow **at, size_t count, const struct seen *s, bool surely,
-		       bool *ret_listed)
-{
-	struct follow *within = NULL;
-	uint32_t within_at = 0;
-	bool again = false;
-
-	for (size_t i = 0; i < count; i++) {
-		struct follow *f = at[i];
-		enum follow_verdict v;
-		uint32_t index, p;
-
-		if (!list_index(f->course.list, s->id, &index))
-			continue;
-		*ret_listed = true;
-		v = follow_judge(f, index, &p);
-		again |= v == FOLLOW_AGAIN;
-		if (v == FOLLOW_SUCCEEDS || v == FOLLOW_CONTINUES ||
-		    (v == FOLLOW_WITHIN && !surely && follow_knows(f, s->pid))) {
-			follow_take(f, p, s->pid, s->time);
-			return v == FOLLOW_WITHIN ? GIVEN_PERHAPS : GIVEN_SURELY;
-		}
-		if (v == FOLLOW_WITHIN && !surely && !within) {
-			within = f;
-			within_at = p;
-		}
-	}
-	if (!within)
-		return again ? GIVEN_AGAIN : GIVEN_NOT;
-	follow_take(within, within_at, s->pid, s->time);
-	return GIVEN_PERHAPS;
-}
-
 void begin_turn(struct tracker *t, uint64_t first)
 {
 	t->turn++;
@@ -207,16 +151,6 @@ static void drop_refuted(struct tracker *t)
 	}
 }
 
-static void restart_finished_walks(struct tracker *t)
-{
-	for (size_t i = 0; i < t->walk_count; i++) {
-		if (!follow_finished(t->walks[i]))
-			continue;
-		follow_jump(t->walks[i], 0);
-		t->walks[i]->course.epoch++;
-	}
-}
-
 static void miss_all(struct tracker *t, sample_id id)
 {
 	uint32_t index;
@@ -240,7 +174,6 @@ static bool give_to_walks(struct tracker *t, const struct seen *s, bool surely)
 	if (give(t->walks, t->walk_count, s, surely, &listed) == GIVEN_NOT)
 		return false;
 	last_seen(t)->taken = true;
-	restart_finished_walks(t);
 	return true;
 }
 
@@ -274,7 +207,6 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 	if (give_successor(t->jobs, t->job_count, &s) ||
 	    give_successor(t->walks, t->walk_count, &s)) {
 		last_seen(t)->taken = last_seen(t)->sure = true;
-		restart_finished_walks(t);
 		return TRACKER_FITS;
 	}
 	taken = give(t->jobs, t->job_count, &s, false, &listed);
@@ -326,10 +258,9 @@ enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid,
 
 	if (t->spec.kind == ORDER_NONE)
 		return TRACKER_STRANGE;
-	if (t->spec.kind == ORDER_DRAWN)
-		return consider_drawn(t, &s);
-	verdict = consider(t, &s);
-	if (t->job_count > 0)
+	verdict = t->spec.kind == ORDER_DRAWN ? consider_drawn(t, &s) : consider(t, &s);
+	restart_finished(t);
+	if (t->job_count > 0 && t->spec.kind != ORDER_DRAWN)
 		drop_refuted(t);
 	return verdict;
 }

@@ -17,7 +17,8 @@
  * A second group of processes that starts at the front of a sequence while the first is
  * elsewhere gets a course of its own.  Files read in listing order (a validation loader,
  * md5sum over everything) get a sequential course, whatever the spec; with `order: none`
- * there are no courses at all.
+ * there are no courses at all.  A validation set that is shuffled is followed beside the training
+ * set once its order was found, and begins anew when it was read (beside.c).
  *
  * While nothing is followed, and nothing has begun for 1024 opens (an epoch, a process, reading
  * after a pause), one open in eight is looked at, in runs of 128 (attention.c).  An epoch that
@@ -53,7 +54,8 @@ struct course {                        /* read-only for others; valid until the 
 	uint32_t reach;
 	uint64_t epoch;
 	bool provisional;              /* one of several hypotheses */
-	bool sequential;               /* found by watching, not told */
+	/* Found by watching, not told, and not always read: its lead grows as it goes on. */
+	bool sequential;
 	uint64_t last_open;            /* time of the last open that fitted */
 	uint32_t pid;                  /* of one of its readers; 0: unknown */
 };

@@ -67,6 +67,7 @@ struct tracker {
 	size_t next_count;
 	struct follow *jobs[JOBS];             /* of the told order; [0] is the main one */
 	size_t job_count;
+	unsigned alone;                        /* epochs beside jobs[0] since that was read */
 	struct score elsewhere;                /* positions anywhere in jobs[0]'s sequence */
 	struct follow *walks[WALKS];           /* read in listing order */
 	size_t walk_count;
@@ -142,6 +143,26 @@ void attend(struct tracker *t);
  * explains it, it is not worth the time to find out what does. */
 bool is_looked_at(struct tracker *t, const struct seen *s);
 
+/* give.c */
+enum given {
+	GIVEN_NOT,
+	GIVEN_AGAIN,                   /* had it a moment ago; or the next epoch begins with it */
+	GIVEN_PERHAPS, GIVEN_SURELY,
+};
+/* Give the open to the one whose last opens it succeeds, if there is one. */
+bool give_successor(struct follow **at, size_t count, const struct seen *s);
+/* Give the open to the job or walk that it fits best: one that it continues, before those in whose
+ * window it merely lies (unless it shall fit surely).  ret_listed: becomes true if it is in the
+ * list of one. */
+enum given give(struct follow **at, size_t count, const struct seen *s, bool surely,
+		bool *ret_listed);
+
+/* beside.c: true: this is a validation set's order, and followed beside the main one.  Of several
+ * worlds there is but one. */
+bool follow_beside(struct tracker *t, struct follow *f, uint32_t world) DL_MUST_CHECK;
+/* After each open: what comes again after its end begins anew. */
+void restart_finished(struct tracker *t);
+
 /* found.c: an open that nothing explains; perhaps its epoch comes again. */
 void write_down(struct tracker *t, const struct seen *s);
 
@@ -149,7 +170,12 @@ void write_down(struct tracker *t, const struct seen *s);
  * nobody had: of several workers one may have been seen long before there was evidence. */
 int follow_from(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
 		uint32_t from, struct follow **ret) DL_MUST_CHECK;
-/* How the opens from `from` on, if they are remembered, agree with a whole sequence; since: from
+/* The same where others' opens may be among them: only those that go on with others are its own,
+ * and the others say nothing against it. */
+int follow_among(struct tracker *t, struct list *list, const struct epoch *rule, uint64_t since,
+		 uint32_t from, struct follow **ret) DL_MUST_CHECK;
+/* How the opens from `from` on, if they are remembered, agree with a whole sequence at most, for
+ * others' may have come since, in whose midst no lane says where this one is read; since: from
  * which open on.  unclaimed: but for those that a job went on with. */
 struct score score_recent(const struct tracker *t, struct list *list, const struct sequence *q,
 			  const struct positions *positions, uint64_t from, bool unclaimed,

@@ -50,7 +50,8 @@ static void age(struct follow **at, size_t *count, size_t keep, uint64_t now, ui
 	for (size_t i = *count; i-- > keep;) {
 		const struct course *c = &at[i]->course;
 
-		if (now < c->last_open + limit && (c->pid == 0 || alive(c->pid)))
+		if (at[i]->beside ? now < c->last_open + WALK_AGE
+				  : now < c->last_open + limit && (c->pid == 0 || alive(c->pid)))
 			continue;
 		follow_free(at[i]);
 		memmove(&at[i], &at[i + 1], (--*count - i) * sizeof(at[0]));

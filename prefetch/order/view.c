@@ -35,19 +35,12 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 	return count;
 }
 
-static bool is_confirmed(const struct follow *f)
-{
-	unsigned agreed = (unsigned)__builtin_popcountll(f->agreed);
-
-	return agreed >= 8 && agreed * 2 >= f->judged;
-}
-
 enum tracker_state tracker_state(const struct tracker *t)
 {
 	if (t->job_count == 0 && t->first_count == 0 && t->spec.kind != ORDER_AUTO)
 		return TRACKER_NONE;
 	if (t->job_count > 0)
-		return is_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+		return follow_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
 	/* What was told is believed until opens speak against it. */
 	return t->spec.kind != ORDER_AUTO && t->opens == t->told_at ? TRACKER_BELIEVED
 								     : TRACKER_SEARCHING;

@@ -133,6 +133,16 @@ static inline bool is_read(const struct loader *l, uint32_t batch)
 	return items > 0 && l->done[batch % l->workers] >= batch / l->workers * l->batch + items;
 }
 
+/* The next position of a worker that has work. */
+static inline void worker_step(struct loader *l, unsigned worker, uint32_t *ret_position,
+			       uint32_t *ret_pid)
+{
+	*ret_position = l->done[worker] % l->batch + l->from +
+			(worker + l->workers * (l->done[worker] / l->batch)) * l->batch;
+	*ret_pid = l->pid ? l->pid + worker : 0;
+	l->done[worker]++;
+}
+
 /* The next position that some worker opens; false: all is read. */
 static inline bool loader_step(struct loader *l, struct stage *s, uint32_t *ret_position,
 			uint32_t *ret_pid)
@@ -149,10 +159,7 @@ static inline bool loader_step(struct loader *l, struct stage *s, uint32_t *ret_
 	chosen = stage_draw(s, with_work);
 	for (worker = 0; !has_work(l, worker) || chosen-- > 0; worker++)
 		;
-	*ret_position = l->done[worker] % l->batch + l->from +
-			(worker + l->workers * (l->done[worker] / l->batch)) * l->batch;
-	*ret_pid = l->pid ? l->pid + worker : 0;
-	l->done[worker]++;
+	worker_step(l, worker, ret_position, ret_pid);
 	return true;
 }
 

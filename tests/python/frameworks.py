@@ -9,6 +9,7 @@ import ctypes
 import importlib.util
 import multiprocessing
 import os
+import re
 import struct
 import sys
 import threading
@@ -21,6 +22,7 @@ from rig import (SEARCH, Watcher, believes, early_seed, expect, make_images, mou
                  wait_for, workplace)
 
 FILES, CLASSES, BATCH, WORKERS, EPOCHS = 2000, 10, 16, 2, 3
+VALIDATION = 1800
 OPTIONS = "order=auto,memory=64MiB"
 FOUND_AT = 8                            # batches, after which a loop waits for the order
 STEP = 8 * WORKERS * BATCH              # positions, from an open of a process to its next
@@ -62,6 +64,9 @@ class Run:
         self.at, self.mount, self.shared = mount.at, mount, shared
         self.batch, self.epoch = 0, 0
 
+    def belief(self):
+        return os.getxattr(self.at, "user.dlfs.belief").decode()
+
     def step(self):
         self.batch += 1
         if self.batch == FOUND_AT and self.shared["patient"]:
@@ -70,7 +75,7 @@ class Run:
                          self.shared.get(("order", self.epoch - 1)), self.shared["patience"])
         if self.batch == FOUND_AT + 2:
             self.shared["order", self.epoch] = self.mount.order()
-            self.shared["belief", self.epoch] = os.getxattr(self.at, "user.dlfs.belief").decode()
+            self.shared["belief", self.epoch] = self.belief()
 
     def end(self):
         time.sleep(2)                   # the opens of this epoch are told later than they are made
@@ -258,6 +263,7 @@ def yolo_classify(run):
     init_seeds(0)                                       # as its trainer does, with seed=0
     data = ClassificationDataset(os.path.join(run.at, "train"), get_cfg(overrides={"imgsz": 32}), augment=True)
     loader = build_dataloader(data, BATCH, WORKERS, rank=-1)
+    run.shared["begin"] = time.monotonic()              # it has looked into each file by now
     for _ in range(EPOCHS):
         run.steps(loader)
 
@@ -287,6 +293,24 @@ def keras_folder(run):
                                                     image_size=(8, 8))
     for _ in range(EPOCHS):
         run.steps(data)
+
+
+def keras_validation(run):
+    import keras
+    train, val = (keras.utils.image_dataset_from_directory(os.path.join(run.at, which), batch_size=BATCH,
+                                                           image_size=(8, 8)) for which in ("train", "val"))
+    for e in range(EPOCHS):
+        run.steps(train)
+        for number, batch in enumerate(val):
+            if number == 4 * FOUND_AT and e == 0:
+                with contextlib.suppress(SystemExit):
+                    wait_for("the validation set's order", lambda: both_of_keras(run.belief()),
+                             run.shared["patience"])
+        del batch
+
+
+def both_of_keras(belief):
+    return belief.count("shuffled by numpy") == 2
 
 
 def tf_data(run):
@@ -320,29 +344,38 @@ def dali_shuffle_after_epoch(run):
 
 # --- What came of them ---------------------------------------------------------------------
 
-def forward(order, opens):
-    """The share of opens that go a short way forward in this order, each process for itself."""
+def buffer_of(belief):
+    """Of an order that is read through a buffer (Keras), how far most opens are from the one before."""
+    size = re.search(r"read from a buffer of (\d+)", belief)
+    return 3 * int(size[1]) if size else 0
+
+
+def forward(order, opens, around=0):
+    """The share of opens that go a short way forward in this order, or around, each process for itself."""
     position, last = {path: i for i, path in enumerate(order)}, {}
     good = judged = 0
     for _, pid, path in opens:
         p = position.get(path)
         if pid in last and path != last[pid][1]:
             judged += 1
-            good += p is not None and last[pid][0] is not None and 0 < p - last[pid][0] <= STEP
+            good += p is not None and last[pid][0] is not None and -around < p - last[pid][0] <= max(STEP, around)
         last[pid] = (p, path)
     return good / max(judged, 1)
 
 
 def judge(run, opens, what, found):
-    start = 0.0
+    start = run.shared.get("begin", 0.0)
     for e in range(EPOCHS):
         end = run.shared["end", e]
         order = run.shared.get(("order", e), [])
-        share = forward(order, [o for o in opens.seen if start < o[0] <= end])
         belief = run.shared.get(("belief", e), "")
+        share = forward(order, [o for o in opens.seen if start < o[0] <= end and o[2].startswith("train/")],
+                        buffer_of(belief))
         print(f"{what}, epoch {e}: {share:.1%} go forward in what is believed: {belief}", flush=True)
         if e in found:
             expect(share > 0.9, f"{what}, epoch {e}: not found")
+            expect(e == 0 or what != "keras_validation" or both_of_keras(belief),
+                   f"{what}, epoch {e}: the validation set is not followed")
         elif order:
             expect(share > 0.9, f"{what}, epoch {e}: a wrong belief")
         start = end
@@ -358,10 +391,11 @@ SCRIPTS = {                             # of which package, and the epochs that 
     timm_ranks: ("timm", {0, 1, 2}),
     lightning_one: ("lightning", {0}),
     lightning_ranks: ("lightning", {0, 1, 2}),
-    yolo_classify: ("ultralytics", set()),          # not seen to be found in time yet
+    yolo_classify: ("ultralytics", {0, 1, 2}),
     fastai_folder: ("fastai", set()),             # Python's random: not searched for
     mmengine_one: ("mmengine", {0, 1, 2}),
-    keras_folder: ("keras", set()),                 # numpy's random: not searched for
+    keras_folder: ("keras", {0, 1, 2}),
+    keras_validation: ("keras", {0, 1, 2}),
     tf_data: ("tensorflow", {0, 1, 2}),
     dali_reader: ("nvidia.dali", {0, 1, 2}),
     dali_shuffle_after_epoch: ("nvidia.dali", {0, 1, 2}),
@@ -396,5 +430,6 @@ def run_script(source, script, manager):
 if __name__ == "__main__":
     with workplace() as images, multiprocessing.Manager() as shared:
         make_images(os.path.join(images, "train"), classes=CLASSES, files=FILES)
+        make_images(os.path.join(images, "val"), classes=CLASSES, files=VALIDATION, seed=2)
         for one in [globals()[name] for name in sys.argv[1:]] or SCRIPTS:
             run_script(images, one, shared)

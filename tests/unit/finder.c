@@ -1,6 +1,8 @@
 /* Simulated DataLoaders before the search. */
 #include "tests/lib/search_stage.h"
 
+#include "prefetch/search_internal.h"
+
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define YOLO_SEED ((uint32_t)(UINT64_C(6148914691236517205) - 1))      /* of a single process */
 
@@ -122,9 +124,10 @@ static const struct keras_case {
 	uint32_t opens, found_buffer;
 	uint32_t pid;
 } keras_cases[] = {
-	{ 5000, 256, 400, 256, 50 }, { 50000, 256, 300, 256, 50 }, { 50000, 256, 300, 256, 0 },
+	{ 5000, 256, 400, 256, 50 }, { 50000, 256, 300, 256, 50 }, { 50000, 256, 1024, 256, 0 },
 	{ 50000, 1024, 1000, 1024, 50 }, { 50000, 2048, 2000, 2048, 50 },
-	{ 50000, 8, 64, 64, 50 }, { 2000, 8, 64, 64, 50 }, { 1281167, 256, 1000, 256, 50 },
+	{ 50000, 8, 64, 64, 50 }, { 2000, 8, 64, 64, 50 }, { 2000, 128, 80, 128, 50 },
+	{ 2000, 256, 150, 256, 50 }, { 1000, 128, 300, 128, 50 }, { 1281167, 256, 1000, 256, 50 },
 	{ 1281167, 256, 64, 256, 50 },
 };
 
@@ -155,6 +158,69 @@ Test(finder, finds_what_keras_reads, .timeout = PATIENCE)
 		cr_assert_eq(by_now.count, 0, "n %u", c->n);
 		search_fini(&s);
 	}
+}
+
+static void open_keras(struct stage *stage, uint32_t opens, uint32_t pid)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q =
+		numpy_sequence(stage->list.count, KERAS_SEED);
+	struct buffer b = { .sequence = q, .size = 256 };
+	uint32_t index;
+
+	evidence_clear(&by_now);
+	while (opens-- > 0 && buffer_step(&b, stage, &index))
+		evidence_open(&by_now, FIRST_ID + index, pid, false, stage->list.count);
+}
+
+/* An earlier run had it, and then a validation set. */
+Test(finder, knows_again_what_keras_reads, .timeout = PATIENCE)
+{
+	static struct search s;
+	struct stage stage = { .list = { 1, FIRST_ID, 50000 }, .random = { 3 } };
+
+	open_keras(&stage, 200, 50);
+	begin_search(&s, &stage.list);
+	lessons_add(&s.lessons, (struct lesson){ .n = 50000, .seed = KERAS_SEED, .buffer = 256 });
+	lessons_add(&s.lessons, (struct lesson){ .n = 5000, .seed = 5, .buffer = 256 });
+	s.end = 1;
+	search_run(&s);
+	cr_assert(s.claimed);
+	cr_assert_eq(s.found.seed, KERAS_SEED);
+	cr_assert_eq(s.found.buffer, 256);
+	search_fini(&s);
+}
+
+/* A validation set of who reads so. */
+Test(finder, tries_numpy_first_after_keras, .timeout = PATIENCE)
+{
+	static struct search s;
+	struct stage stage = { .list = { 1, FIRST_ID, 50000 }, .random = { 3 } };
+
+	open_keras(&stage, 300, 50);
+	begin_search(&s, &stage.list);
+	lessons_add(&s.lessons, (struct lesson){ .n = 7000, .seed = 1, .buffer = 64 });
+	lessons_begin(&s.lessons);
+	s.next = NUMPY_PIECES;         /* the last of them, in which the seed is */
+	s.end = s.next + 1;
+	search_run(&s);
+	cr_assert(s.claimed);
+	cr_assert_eq(s.found.seed, KERAS_SEED);
+	search_fini(&s);
+}
+
+/* With few opens it takes long, and without pids others may have made them: who need not wait. */
+Test(finder, tries_numpy_late_without_pids, .timeout = PATIENCE)
+{
+	static struct search s;
+	struct stage stage = { .list = { 1, FIRST_ID, 50000 }, .random = { 3 } };
+
+	open_keras(&stage, 300, 0);
+	begin_search(&s, &stage.list);
+	s.next = search_piece(0) - 1;
+	s.end = search_piece(0);
+	search_run(&s);
+	cr_assert(!s.claimed);
+	search_fini(&s);
 }
 
 Test(finder, finds_no_shuffle_of_numpy_where_there_is_none, .timeout = PATIENCE)

@@ -1,6 +1,8 @@
 /* Simulated DataLoaders before the search, where nobody knows whose opens these are. */
 #include "tests/lib/search_stage.h"
 
+#include "prefetch/search_internal.h"
+
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define MANY 1281167u
 #define INTERLEAVINGS 10u
@@ -29,9 +31,10 @@ static void see(struct stage *s, struct loader *l)
 static bool finds(struct stage *s, uint32_t seed, struct found *ret)
 {
 	static struct search search;
+	uint32_t small = SMALL_PIECES_FROM + seed / SMALL_PIECE;
 
 	begin_search(&search, &s->list);
-	search.next = search_piece(seed);
+	search.next = seed < SMALL_SEEDS ? small : search_piece(seed);
 	search.end = search.next + 1;
 	search_run(&search);
 	search_fini(&search);
@@ -83,6 +86,32 @@ Test(finder_sets, finds_what_workers_read_in_whatever_turns, .timeout = PATIENCE
 }
 
 /* The first worker was slow to start: the others have read all that they may before it begins. */
+/* Of one process, or of a rank of some. */
+Test(finder_sets, finds_small_seeds, .timeout = PATIENCE)
+{
+	static const uint32_t sizes[] = { 1000, 2000, 50000, MANY };
+
+	for (size_t i = 0; i < DL_COUNT(sizes) * INTERLEAVINGS; i++) {
+		uint32_t n = sizes[i / INTERLEAVINGS], seed = (uint32_t)i * 26003;
+
+		for (uint32_t world = 1; world <= (n < 50000 ? 2u : 16u); world *= 2) {
+			struct stage s = { .list = { 1, FIRST_ID, n }, .random = { i + 1 } };
+			dl_cleanup(sequence_unrefp) struct sequence *q = world > 1
+				? rank_sequence(n, seed, world, (uint32_t)i % world)
+				: torch_sequence(n, seed, 0);
+			struct loader l = { .sequence = q, .to = q->length, .workers = 4,
+					    .batch = 16 };
+			struct found f = { 0 };
+
+			evidence_clear(&by_now);
+			while (evidence_stage(&by_now) < EVIDENCE_FULL)
+				see(&s, &l);
+			cr_assert(finds(&s, seed, &f), "n %u, seed %u, world %u", n, seed, world);
+			cr_assert_eq(f.world, world > 1 ? world : 0, "n %u: %u", n, f.world);
+		}
+	}
+}
+
 Test(finder_sets, finds_an_order_whose_first_comes_last, .timeout = PATIENCE)
 {
 	static const struct { uint32_t n; unsigned workers, batch; } loaders[] = {

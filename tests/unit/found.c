@@ -273,8 +273,8 @@ Test(found, resumes_where_the_last_run_ended)
 		struct loader l;
 
 		lessons.count = 0;
-		lessons_add(&lessons, (struct lesson){ N, 2, 0, world });
-		lessons_add(&lessons, (struct lesson){ N, 3, 0, world });
+		lessons_add(&lessons, (struct lesson){ N, 2, 0, world, 0 });
+		lessons_add(&lessons, (struct lesson){ N, 3, 0, world, 0 });
 		lessons_begin(&lessons);
 		cr_assert_eq(order_sequence(&spec, &rule, N, &q), 0);
 		stage_open(&s, "auto", N, NULL);

@@ -102,3 +102,73 @@ Test(found_sets, follows_two_jobs)
 		follow_both(50000, 8, true, i);
 	}
 }
+
+#define WAITING 17u                     /* batches that a loop has had when it waits for an order */
+
+/* On a machine that is busy, a process goes on for a while, and waits for a while: so many opens on
+ * average.  Until both loops have had so many batches, or have read all. */
+static void read_in_bursts(struct stage *s, struct loader jobs[2], unsigned burst, uint32_t stop)
+{
+	for (unsigned who = 0;;) {
+		unsigned with_work = 0;
+		uint32_t position, pid;
+		bool work[6];
+
+		for (unsigned k = 0; k < DL_COUNT(work); k++) {
+			struct loader *l = &jobs[k / 3];
+
+			while (is_read(l, l->consumed) && l->consumed < stop)
+				l->consumed++;
+			work[k] = has_work(l, k % 3);
+			with_work += work[k];
+		}
+		if (with_work == 0)
+			return;
+		while (!work[who] || stage_draw(s, burst) == 0) {
+			who = stage_draw(s, DL_COUNT(work));
+			if (work[who])
+				break;
+		}
+		worker_step(&jobs[who / 3], who % 3, &position, &pid);
+		stage_see(s, list_at(&s->list, jobs[who / 3].sequence->at[position]), pid);
+	}
+}
+
+/* Both wait until they are found, so that the last opens may be those of one of them. */
+static void follow_both_that_wait(unsigned burst, bool pids, uint64_t interleaving)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *a = torch_sequence(2000, ONE, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *b = torch_sequence(2000, OTHER, 0);
+	struct loader jobs[2] = {
+		{ .sequence = a, .to = 2000, .workers = 3, .batch = 16, .pid = pids * 50 },
+		{ .sequence = b, .to = 2000, .workers = 3, .batch = 16, .pid = pids * 70 },
+	};
+	struct found one, other;
+	struct stage s;
+
+	stage_open(&s, "auto", 2000, NULL);
+	s.random = (struct random){ interleaving };
+	one = found_of(&s, ONE);
+	other = found_of(&s, OTHER);
+	read_in_bursts(&s, jobs, burst, WAITING);
+	if (tracker_found(s.tracker, &one) && tracker_found(s.tracker, &other)) {
+		forget_verdicts(&s);
+		read_in_bursts(&s, jobs, burst, 2000);
+		cr_assert_leq(s.verdicts[TRACKER_MISPREDICTED], s.opens / 50, "bursts of %u: %u",
+			      burst, s.verdicts[TRACKER_MISPREDICTED]);
+	} else {
+		cr_assert_gt(burst, 4, "not followed");        /* all of late are the other's */
+	}
+	stage_close(&s);
+}
+
+Test(found_sets, follows_two_jobs_that_wait)
+{
+	static const unsigned bursts[] = { 1, 4, 16, 64, 300 };
+
+	for (size_t b = 0; b < DL_COUNT(bursts); b++)
+		for (uint64_t i = 1; i <= 2 * INTERLEAVINGS; i++) {
+			follow_both_that_wait(bursts[b], false, i);
+			follow_both_that_wait(bursts[b], true, i);
+		}
+}

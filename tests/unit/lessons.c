@@ -36,6 +36,24 @@ Test(lessons, say_what_came_after, .init = forget)
 	cr_assert_eq(after(99), 0);
 }
 
+/* A validation set's epochs are in between, at least one. */
+Test(lessons, say_what_came_after_of_the_same_list, .init = forget)
+{
+	struct lesson validation = { .n = 10, .seed = 11 };
+
+	lessons_begin(&l);
+	lessons_add(&l, epoch(10));
+	lessons_add(&l, validation);
+	lessons_add(&l, epoch(11));
+	cr_assert_eq(after(10), 11);
+	cr_assert_null(lessons_after(&l, &validation));
+	cr_assert(lessons_has(&l, &validation));
+	cr_assert(lessons_has(&l, &(struct lesson){ .n = 100, .seed = 11 }));
+	cr_assert(!lessons_has(&l, &(struct lesson){ .n = 100, .seed = 10 }), "not the last");
+	lessons_begin(&l);
+	cr_assert(!lessons_has(&l, &validation), "of another run");
+}
+
 Test(lessons, know_the_last_run, .init = forget)
 {
 	const struct lesson *last;
@@ -120,8 +138,10 @@ Test(lessons, are_read_as_they_were_written, .init = forget)
 	run(10, 12);
 	lessons_begin(&l);
 	lessons_add(&l, (struct lesson){ .n = 7, .seed = UINT32_MAX, .skip = 2, .world = 64 });
+	lessons_add(&l, (struct lesson){ .n = 7, .seed = 5, .buffer = 256 });
 	cr_assert_eq(lessons_print(&l, &text), 0);
-	cr_assert_eq(text.len, strlen("100 10 0 0\n100 11 0 0\n100 12 0 0\n\n7 4294967295 2 64\n"));
+	cr_assert_eq(text.len, strlen("100 10 0 0\n100 11 0 0\n100 12 0 0\n\n7 4294967295 2 64\n"
+				      "7 5 0 0 256\n"));
 	lessons_parse((struct bytes){ text.at, text.len }, &got);
 	cr_assert_eq(got.count, l.count);
 	cr_assert_eq(memcmp(got.at, l.at, l.count * sizeof(l.at[0])), 0);
@@ -130,7 +150,8 @@ Test(lessons, are_read_as_they_were_written, .init = forget)
 Test(lessons, pass_over_what_makes_no_sense, .init = forget)
 {
 	static const char text[] = "x\n100 1 0\n100 2 0 0 0\n0 1 0 0\n100 3 99999999999 0\n"
-				   "100 4 0 99999\n-1\n100 5 0 0\n100 6 0 0";
+				   "100 4 0 99999\n100 4 0 0x8\n100 4 0 0 4096\n-1\n"
+				   "100 5 0 0\n100 6 0 0";
 	static struct lessons got;
 
 	lessons_parse((struct bytes){ text, sizeof(text) - 1 }, &got);

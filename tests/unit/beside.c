@@ -1,0 +1,162 @@
+/* A validation set that is shuffled, beside training. */
+#include "tests/lib/stage.h"
+
+#define MANY 20000u
+#define FEW 5000u
+#define OTHERS 1000000u                 /* the first id of the validation set */
+#define EPOCHS 3u
+
+static void open_both(struct stage *s, struct list *other)
+{
+	struct list *lists[] = { &s->list, other };
+
+	stage_open(s, "auto", MANY, NULL);
+	*other = (struct list){ 1, OTHERS, FEW };
+	cr_assert(tracker_lists(s->tracker, lists, 2));
+}
+
+static void close_both(struct stage *s, const struct list *other)
+{
+	stage_close(s);
+	cr_assert_eq(other->refs, 1u);
+}
+
+static void expect_main(const struct stage *s, const struct list *list, uint64_t epoch)
+{
+	cr_assert_not_null(tracker_main(s->tracker));
+	cr_assert_eq(tracker_main(s->tracker)->list, list, "epoch %lu", (unsigned long)epoch);
+	cr_assert_eq(tracker_main(s->tracker)->epoch, epoch);
+}
+
+/* What a search finds, after 300 opens; NULL: it is known already. */
+static void read_buffer(struct stage *s, const struct list *list, uint32_t seed,
+			const struct found *f)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = numpy_sequence(list->count, seed);
+	struct buffer b = { .sequence = q, .size = 256 };
+	uint32_t index, opens = 0, took = 0;
+
+	forget_verdicts(s);
+	while (buffer_step(&b, s, &index)) {
+		stage_see(s, list->first + index, 50);
+		if (++opens == 300 && f) {
+			cr_assert(tracker_found(s->tracker, f));
+			forget_verdicts(s);
+			took = 0;
+		}
+		took += tracker_took(s->tracker);
+	}
+	cr_assert_geq(s->verdicts[TRACKER_FITS], s->opens * 97 / 100, "of %u: %u of %u",
+		      list->count, s->verdicts[TRACKER_FITS], s->opens);
+	cr_assert_geq(took, s->opens * 97 / 100, "of %u: %u of %u", list->count, took, s->opens);
+}
+
+Test(beside, follows_keras)
+{
+	struct list other;
+	struct lesson lesson;
+	struct stage s;
+
+	open_both(&s, &other);
+	for (uint32_t e = 0; e < EPOCHS; e++) {
+		struct found train = { .list = &s.list, .seed = 5, .buffer = 256 };
+		struct found validation = { .list = &other, .seed = 9, .buffer = 256 };
+
+		read_buffer(&s, &s.list, 5, e == 0 ? &train : NULL);
+		cr_assert(tracker_lesson(s.tracker, &lesson));
+		cr_assert(lesson.n == MANY && lesson.seed == 5 && lesson.buffer == 256);
+		read_buffer(&s, &other, 9, e == 0 ? &validation : NULL);
+		expect_main(&s, &s.list, e);
+	}
+	close_both(&s, &other);
+}
+
+static void read_rank(struct stage *s, const struct list *list, uint32_t seed, uint32_t pid,
+		      const struct found *f)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = rank_sequence(list->count, seed, 2, 1);
+	struct loader l = loader_of(q, pid);
+	uint32_t position, opens = 0;
+
+	forget_verdicts(s);
+	while (loader_step(&l, s, &position, &pid)) {
+		stage_see(s, list->first + q->at[position], pid);
+		if (++opens == 100 && f) {
+			cr_assert(tracker_found(s->tracker, f));
+			forget_verdicts(s);
+		}
+	}
+	cr_assert_geq(s->verdicts[TRACKER_FITS], s->opens * 95 / 100, "of %u: %u of %u",
+		      list->count, s->verdicts[TRACKER_FITS], s->opens);
+}
+
+/* Of ranks, who call set_epoch() for the training set only. */
+Test(beside, follows_ranks)
+{
+	struct list other;
+	struct stage s;
+
+	open_both(&s, &other);
+	for (uint32_t e = 0; e < EPOCHS; e++) {
+		struct found train = { .list = &s.list, .seed = 7, .world = 2,
+				       .ranks = { 1 }, .rank_count = 1 };
+		struct found validation = train;
+
+		validation.list = &other;
+		validation.seed = 0;
+		read_rank(&s, &s.list, 7 + e, 50 + 20 * e, e == 0 ? &train : NULL);
+		expect_main(&s, &s.list, e);
+		read_rank(&s, &other, 0, 60 + 20 * e, e == 0 ? &validation : NULL);
+		expect_main(&s, &s.list, e);
+	}
+	close_both(&s, &other);
+}
+
+static void read_drawn(struct stage *s, struct list *list, uint32_t seed, uint32_t pid)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(list->count, seed, 0);
+	struct found f = { .list = list, .seed = seed };
+	struct loader l = loader_of(q, pid);
+	uint32_t position, opens = 0;
+
+	while (loader_step(&l, s, &position, &pid)) {
+		stage_see(s, list->first + q->at[position], pid);
+		if (++opens == 100)
+			cr_assert(tracker_found(s->tracker, &f));
+	}
+}
+
+/* An order that is drawn anew for each epoch says nothing of the next: it goes with its end. */
+Test(beside, lets_go_of_what_does_not_come_again)
+{
+	struct list other;
+	const struct course *c;
+	struct lesson lesson;
+	struct stage s;
+
+	open_both(&s, &other);
+	for (uint32_t e = 0; e < EPOCHS; e++) {
+		read_drawn(&s, &s.list, 3000000000u + e, 50 + 20 * e);
+		expect_main(&s, &s.list, e);
+		cr_assert(tracker_lesson(s.tracker, &lesson));
+		cr_assert_eq(lesson.n, MANY);
+		read_drawn(&s, &other, 2000000000u + e, 60 + 20 * e);
+		expect_main(&s, &s.list, e);
+		cr_assert_eq(tracker_courses(s.tracker, &c), 1);
+	}
+	close_both(&s, &other);
+}
+
+/* One that nobody else's epochs come between is no validation set, but another script's. */
+Test(beside, takes_the_place_of_what_nobody_reads)
+{
+	struct list other;
+	struct stage s;
+
+	open_both(&s, &other);
+	read_drawn(&s, &s.list, 3000000000u, 50);
+	for (uint32_t e = 0; e < EPOCHS; e++)
+		read_drawn(&s, &other, 2000000000u + e, 60 + 20 * e);
+	cr_assert_eq(tracker_main(s.tracker)->list, &other);
+	close_both(&s, &other);
+}
