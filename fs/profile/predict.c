@@ -1,12 +1,19 @@
 #include "fs/profile/predict.h"
 
-/* Workers decode side by side; fetching and recoding take what they leave of all cores. */
+/* Workers decode side by side; fetching and recoding take what they leave of all cores.
+ *
+ * Or more: of two groups, one of w workers and one of c threads that code, each core gives the
+ * workers the part (1/w) / (1/w + 1/c) = c / (c + w) as long as both want it.  So there are c * c /
+ * (c + w) cores to recode, and all of that time each worker lacks w / (c + w).
+ */
 static double prepare_time(const struct predict_case *c, double misses)
 {
 	double work = c->files * (c->decode + c->prepare);
+	double others = misses * (c->recode + c->fetch);
 	double hands = DL_MIN(c->cores, c->workers);
+	double lacked = c->apart && c->recode > 0 ? others * hands / c->cores / c->cores : 0;
 
-	return DL_MAX(work / hands, (work + misses * (c->recode + c->fetch)) / c->cores);
+	return DL_MAX(work / hands + lacked, (work + others) / c->cores);
 }
 
 struct prediction predict(const struct predict_case *c)

@@ -24,6 +24,9 @@ struct predict_case {
 					* the step, and not at the same time */
 	double start;                  /* seconds from the beginning of an epoch to its first batch,
 					* if nothing is waited for */
+	bool apart;                    /* dlfs and the workers are groups of processes, which get
+					* the same of a core that both want, whatever priority
+					* their threads have: with autogroup, a session is one */
 	bool first;                    /* the epoch in which nothing is in the cache yet */
 };
 

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include "base/file.h"
 #include "base/random.h"
 #include "fs/profile/measure.h"
 
@@ -154,6 +155,15 @@ static double cores_here(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+/* As sched(7) has it. */
+static bool has_autogroup(void)
+{
+	static const char at[] = "/proc/sys/kernel/sched_autogroup_enabled";
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+
+	return file_read(at, 16, &text) == 0 && text.len > 0 && text.at[0] == '1';
+}
+
 static int measure_with(struct measure *m, struct profile *p)
 {
 	struct source_options options = { .manifest = m->manifest, .layers = m->options->layers };
@@ -168,6 +178,7 @@ static int measure_with(struct measure *m, struct profile *p)
 	p->files = usage.files;
 	p->bytes = usage.bytes;
 	p->cores = cores_here();
+	p->apart = has_autogroup();
 	r = take_pool(m->manifest, (sample_id **)&m->pool, &m->pool_size);
 	if (r == 0)
 		r = take_sample(m, p);

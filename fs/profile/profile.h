@@ -66,6 +66,7 @@ struct profile_way {                   /* one ratio */
 struct profile {
 	uint64_t files, bytes;         /* of the dataset */
 	double cores;                  /* that this process may use */
+	bool apart;                    /* see predict.h */
 	struct profile_speed speeds[PROFILE_SPEEDS];
 	unsigned speed_count;
 	sample_id *ids;                /* of the sample */

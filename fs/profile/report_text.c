@@ -35,7 +35,7 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 		.recode = w->recoded ? w->recode + timing_cpu(p, w) : 0, .fetch = fetch_cpu(p),
 		.cores = p->cores * faster, .workers = r->workers * faster,
 		.step_rate = r->step_rate, .receive = r->receive, .start = r->start,
-		.first = first,
+		.apart = p->apart, .first = first,
 	};
 
 	return predict(&c);

@@ -1,8 +1,9 @@
 """What `dlfs profile` predicts for an epoch, and how long a real one takes: an ImageFolder on a
 mount, PIL, transforms and a step that takes its time.  Several kinds of trouble: a slow source, a
-slow step, few cores, and few cores while images are coded anew.  Predictions are for what was
-measured, so the ratio should be 1.  What the loop takes apart from decoding, the user has to know:
-it is measured over files in memory, without dlfs, once a round.
+slow step, few cores, and few cores while images are coded anew, then also with one worker, which
+leaves a core to that.  Predictions are for what was measured, so the ratio should be 1.  What the
+loop takes apart from decoding, the user has to know: it is measured over files in memory, without
+dlfs, once a round.
 
 Predictions are for a machine on which nothing else runs.  What other programs had of the processors
 is in the last column: an epoch that the processor bounds takes longer by up to as much.  So its own
@@ -16,11 +17,12 @@ from common import Failed, dlfs_mount, files_below, python_with_torch, run
 HERE = os.path.dirname(os.path.abspath(__file__))
 SEED, WORKERS, STEP = 7, 2, 400
 SLOW = "slow:latency=10ms,parallel=64,bandwidth=25MB/s"
-WAYS = {                               # layers of the source, files/s of the step, epochs, quality_ratio
-    "slow source": (SLOW, 5000, 1, 1),
-    "slow step": ("", STEP, 2, 1),
-    "slow processor": ("", 100000, 3, 1),
-    "slow processor, ratio 0.9": ("", 100000, 3, 0.9),
+WAYS = {                               # layers of the source, files/s of the step, epochs, quality_ratio, workers
+    "slow source": (SLOW, 5000, 1, 1, WORKERS),
+    "slow step": ("", STEP, 2, 1, WORKERS),
+    "slow processor": ("", 100000, 3, 1, WORKERS),
+    "slow processor, ratio 0.9": ("", 100000, 3, 0.9, WORKERS),
+    "one worker and a slow processor, ratio 0.95": ("", 100000, 3, 0.95, 1),
 }
 
 
@@ -38,13 +40,13 @@ def make_photos(bench, at, count):
         shutil.copyfile(photos[i % len(photos)], os.path.join(into, f"{i:06d}.jpg"))
 
 
-def predicted(bench, source, layers, rate, ratio=1, **loop):
+def predicted(bench, source, layers, rate, ratio=1, workers=WORKERS, **loop):
     """Seconds of the first epoch, of a later one, and to decode a file."""
     more = ["--source-layers", layers] if layers else []
     for name, seconds in loop.items():
         more += [f"--{name}", f"{max(seconds, 1e-6) * 1e6:.0f}us"]
     out = run(bench.dlfs, "profile", source, "--ratios", f"1,{ratio}", "--step-rate", str(rate),
-              "--workers", str(WORKERS), *more)
+              "--workers", str(workers), *more)
     epochs = re.search(rf"^ratio {ratio} +([\d.]+) +([\d.]+)", out, re.MULTILINE)
     decoded = re.search(r"decoded/s.*\n +1 .* ([\d.]+) ", out)
     if not epochs or not decoded:
@@ -52,9 +54,9 @@ def predicted(bench, source, layers, rate, ratio=1, **loop):
     return float(epochs.group(1)), float(epochs.group(2)), 1 / float(decoded.group(1))
 
 
-def real(python, root, rate, epochs):
+def real(python, root, rate, epochs, workers=WORKERS):
     """What profile_loop.py prints, a list each: of one number, and of one for each epoch."""
-    out = run(python, os.path.join(HERE, "profile_loop.py"), root, str(SEED), str(WORKERS), str(rate),
+    out = run(python, os.path.join(HERE, "profile_loop.py"), root, str(SEED), str(workers), str(rate),
               str(epochs), timeout=600)
     return [list(map(float, line.split())) for line in out.splitlines()]
 
@@ -69,13 +71,13 @@ def measure_loop(bench, python, source, few):
 
 def measure(bench, python, source, way, loop):
     """(predicted, real, part of the processors that others had) of the first epoch, and of the later ones."""
-    layers, rate, epochs, ratio = way
-    first, later, _ = predicted(bench, source, layers, rate, ratio, **loop)
+    layers, rate, epochs, ratio, workers = way
+    first, later, _ = predicted(bench, source, layers, rate, ratio, workers, **loop)
     options = f"order=none,quality_ratio={ratio}"
     if layers:
         options += ",source_layers=" + layers.replace(",", r"\,")
     with dlfs_mount(bench, source, options) as mount:
-        _, seconds, _, _, others = real(python, mount.at, rate, epochs)
+        _, seconds, _, _, others = real(python, mount.at, rate, epochs, workers)
     return ((first, seconds[0], others[0]),
             ((epochs - 1) * later, sum(seconds[1:]), sum(others[1:]) / max(epochs - 1, 1)))
 

@@ -79,6 +79,28 @@ Test(predict, recoding_takes_what_the_workers_leave)
 	expect(c, PREDICT_COMPUTE, 10);
 }
 
+/* A worker has 2/3 of its core while two threads recode for 10000 * 0.006 / (4 / 3) seconds. */
+Test(predict, who_recodes_in_a_group_of_its_own_takes_from_the_workers)
+{
+	struct predict_case c = base;
+
+	c.fetch_rate = 1e6;
+	c.step_rate = 0;
+	c.cores = 2;
+	c.workers = 1;
+	c.prepare = 0.004;
+	c.recode = 0.005, c.fetch = 0.001;
+	c.apart = true;
+	expect(c, PREDICT_PREPARE, 60 + 45.0 / 3);
+	c.workers = 2;                         /* all is shared anyway */
+	expect(c, PREDICT_PREPARE, 60);
+	c.workers = 1;
+	c.recode = 0.014;                      /* that is the bound now */
+	expect(c, PREDICT_PREPARE, 105);
+	c.recode = 0;                          /* fetching is no thread that goes on and on */
+	expect(c, PREDICT_PREPARE, 60);
+}
+
 Test(predict, the_source_works_while_workers_start)
 {
 	struct predict_case c = base;
