@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "base/stats.h"
+#include "prefetch/order/standing.h"
 
 #define SHARED_INIT_MAX 4096
 #define SHARED_SPEC_MAX 4096
@@ -23,6 +24,7 @@ struct shared {
 	_Atomic uint64_t texts;
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
 	char specs[2][SHARED_SPEC_MAX];        /* "" : the configuration's */
+	struct standing_kept standing;         /* server: in the order that was told last */
 	char error[256];                       /* server: why the start failed, for the parent */
 	char note[256];                        /* server: what is amiss although it started */
 };

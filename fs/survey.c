@@ -27,7 +27,8 @@ static void follow_order(struct serve *s)
 	const char *spec = order_in_force(s);
 	char why[160] = "";
 
-	command_note(s, spec, engine_order(s->engine, spec, s->options->mountpoint, why), why);
+	command_note(s, spec, engine_order_again(s->engine, spec, s->options->mountpoint, why),
+		     why);
 }
 
 /* Folders are numbered from 1: the highest stands for all. */

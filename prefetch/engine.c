@@ -106,6 +106,11 @@ static int start_threads(struct engine *e)
 
 	if (r < 0)
 		return r;
+	if (e->options.standing) {
+		struct standing stood = standing_kept(e->options.standing);
+
+		tracker_stood(e->tracker, &stood);
+	}
 	learn_start(e);
 	r = -pthread_create(&e->thread, NULL, planner_main, e);
 	if (r < 0)

@@ -20,6 +20,7 @@
 #pragma once
 #include "base/stats.h"
 #include "prefetch/epochs.h"
+#include "prefetch/order/standing.h"
 #include "prefetch/plan/plan.h"
 #include "prefetch/source/served.h"
 #include "prefetch/source/source.h"
@@ -52,6 +53,9 @@ struct engine_options {
 	uint64_t chunk;                /* files up to this are fetched whole */
 	uint32_t lead;                 /* samples; 0: adapts */
 	const char *lessons_file;      /* what order=auto learns is kept there; NULL: nowhere */
+	/* Where the engine before this one, which is gone, stood in the order that the first
+	 * engine_order_again() tells, and now this one; borrowed.  NULL: none. */
+	struct standing_kept *standing;
 	/* A file turned out to be another version than the manifest's (any thread, no lock). */
 	void (*stale)(void *context, sample_id id);
 	/* Shall it be kept in memory before any others?  (The planner, no lock.)  NULL: none. */
@@ -135,6 +139,10 @@ bool engine_is_coming(const struct engine *e, sample_id id);
  * others (-ETIMEDOUT); each with a sentence in reterr, and nothing has changed.
  */
 int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+	DL_MUST_CHECK;
+/* The same, but it was told before, over the dataset as it was, or to the engine before this one:
+ * what is read goes on in its epoch, and at its place. */
+int engine_order_again(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
 	DL_MUST_CHECK;
 /* The next open belongs to this epoch of what is followed.  -EINVAL: that has none that could be
  * told, and a sentence in reterr says why; -ETIMEDOUT */

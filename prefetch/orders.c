@@ -11,14 +11,21 @@
 #include "prefetch/search.h"
 
 #define ROOTS_MAX 6
+#define LISTS_MAX (ROOTS_MAX + TRACKER_FOLLOWED + 1)
 #define LIST_FILE_SHARE 4              /* a list file may take this part of the memory bound */
 #define LIST_FILE_MIN (64 * MiB)
 
 struct told {                          /* an order that was prepared on the caller's thread */
 	struct ask ask;
 	struct order_spec spec;
-	struct list *lists[ROOTS_MAX];
+	struct list *lists[LISTS_MAX];
 	size_t list_count;
+	bool again;                            /* it goes on: it was followed so far, over ... */
+	struct standing stood;
+	struct list *followed[TRACKER_FOLLOWED];
+	size_t followed_count;
+	struct renewed renewed[TRACKER_FOLLOWED];      /* ... these, which are now others */
+	size_t renewed_count;
 	struct list_epochs listed;
 	struct list *recalled_over;            /* what an earlier run kept, or NULL */
 	struct sequence *recalled;
@@ -30,6 +37,8 @@ static void told_fini(struct told *t)
 	order_spec_fini(&t->spec);
 	while (t->list_count > 0)
 		list_unref(t->lists[--t->list_count]);
+	while (t->followed_count > 0)
+		list_unref(t->followed[--t->followed_count]);
 	list_epochs_fini(&t->listed);
 	list_unref(t->recalled_over);
 	sequence_unref(t->recalled);
@@ -169,8 +178,13 @@ static void follow_told(struct engine *e, struct ask *a)
 {
 	struct told *t = dl_container_of(a, struct told, ask);
 
-	t->result = tracker_order(e->tracker, &t->spec, t->lists, t->list_count,
-				  t->listed.count ? &t->listed : NULL);
+	if (t->again)
+		t->result = tracker_again(e->tracker, &t->spec, t->lists, t->list_count,
+					  t->listed.count ? &t->listed : NULL, t->renewed,
+					  t->renewed_count);
+	else
+		t->result = tracker_order(e->tracker, &t->spec, t->lists, t->list_count,
+					  t->listed.count ? &t->listed : NULL);
 	if (t->result < 0)
 		return;
 	if (t->recalled)
@@ -267,6 +281,68 @@ static void find_for_auto(struct engine *e, struct told *t)
 		t->recalled = NULL;
 }
 
+/* --- An order that goes on ---------------------------------------------------------------- */
+
+static void take_followed(struct engine *e, struct ask *a)
+{
+	struct told *t = dl_container_of(a, struct told, ask);
+
+	t->stood = tracker_standing(e->tracker);
+	t->followed_count = tracker_followed(e->tracker, t->followed);
+}
+
+static const struct list *same_list(const struct told *t, const struct list *list)
+{
+	for (size_t i = 0; i < t->list_count; i++)
+		if (list_same(t->lists[i], list))
+			return t->lists[i];
+	return NULL;
+}
+
+/* Its readers have listed the files before they changed. */
+static int renew(struct engine *e, struct told *t, const struct list *before)
+{
+	dl_cleanup(list_unrefp) struct list *list = NULL;
+	const struct list *now;
+	int r = list_renew(before, e->options.manifest, &list);
+
+	if (r < 0)
+		return r;
+	now = same_list(t, list);
+	if (!now && t->spec.kind == ORDER_LIST)        /* whose indices are of another list now */
+		return 0;
+	if (!now)
+		now = t->lists[t->list_count++] = DL_TAKE(list);
+	t->renewed[t->renewed_count++] = (struct renewed){ before, now };
+	return 0;
+}
+
+/* With auto the lists of the folder that is read are made late. */
+static int add_stood(struct engine *e, struct told *t)
+{
+	const struct standing *s = &t->stood;
+	int r;
+
+	for (size_t i = 0; i < t->list_count; i++)
+		if (list_kind(t->lists[i]) == s->kind && list_root(t->lists[i]) == s->root)
+			return 0;
+	r = add_list(t, e->options.manifest, s->kind, s->root);
+	return r == -ENOMEM ? r : 0;
+}
+
+static int go_on(struct engine *e, struct told *t)
+{
+	int r;
+
+	t->ask.run = take_followed;
+	r = ask(e, &t->ask);
+	for (size_t i = 0; r == 0 && i < t->followed_count; i++)
+		r = renew(e, t, t->followed[i]);
+	if (r == 0 && t->stood.followed && t->spec.kind == ORDER_AUTO)
+		r = add_stood(e, t);
+	return r;
+}
+
 static int take_order(struct engine *e, struct told *t, const char *spec, const char *mountpoint,
 		      char reterr[160])
 {
@@ -285,22 +361,36 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 		find_for_auto(e, t);
 	else if (t->spec.kind != ORDER_NONE)
 		r = find_lists(e, t, reterr);
+	if (r == 0 && t->again && t->spec.kind != ORDER_DRAWN)
+		r = go_on(e, t);
 	if (r < 0)
 		return r;
+	t->ask.run = follow_told;
 	r = ask(e, &t->ask);
 	if (r == -ETIMEDOUT)
 		return refuse(reterr, r, "dlfs is too busy, and did not come to it", spec);
 	return r < 0 ? r : t->result;
 }
 
-int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+static int tell_order(struct engine *e, bool again, const char *spec, const char *mountpoint,
+		      char reterr[160])
 {
-	dl_cleanup(told_fini) struct told t = { .ask.run = follow_told };
+	dl_cleanup(told_fini) struct told t = { .again = again };
 	int r;
 
 	reterr[0] = 0;
 	r = take_order(e, &t, spec, mountpoint, reterr);
 	return r < 0 && !reterr[0] ? refuse(reterr, r, strerror(-r), spec) : r;
+}
+
+int engine_order(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+{
+	return tell_order(e, false, spec, mountpoint, reterr);
+}
+
+int engine_order_again(struct engine *e, const char *spec, const char *mountpoint, char reterr[160])
+{
+	return tell_order(e, true, spec, mountpoint, reterr);
 }
 
 struct epoch_ask {

@@ -34,12 +34,21 @@ static void note_turn(struct engine *e)
 	e->turn++;
 }
 
+static void keep_standing(struct engine *e)
+{
+	struct standing s = tracker_standing(e->tracker);
+
+	if (e->options.standing)
+		standing_keep(e->options.standing, &s);
+}
+
 void planner_order(struct engine *e)
 {
 	const struct course *courses;
 	size_t count = tracker_courses(e->tracker, &courses);
 
 	note_turn(e);
+	keep_standing(e);
 	e->view_read = looks_are_opened(&e->looks);
 	plan_courses(e->plan, courses, count, clock_now());
 }

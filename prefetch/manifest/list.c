@@ -125,10 +125,28 @@ static int make(struct list *l, struct buf *ids)
 	return make_tables(l, ids);
 }
 
+static int list_of(enum list_kind kind, node_id root, struct buf *ids, struct list **ret)
+{
+	struct list *l = calloc(1, sizeof(*l));
+	int r;
+
+	if (!l)
+		return -ENOMEM;
+	l->refs = 1;
+	l->kind = kind;
+	l->root = root;
+	l->count = (uint32_t)(ids->len / sizeof(uint32_t));
+	r = make(l, ids);
+	if (r < 0)
+		list_free(l);
+	else
+		*ret = l;
+	return r;
+}
+
 int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list **ret)
 {
 	dl_cleanup(buf_free) struct buf ids = BUF_EMPTY;
-	struct list *l;
 	int r;
 
 	if (!manifest_scanned(m))
@@ -138,21 +156,20 @@ int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list 
 	if (root < NODE_ROOT || root > m->head->folders)
 		return -ENOENT;
 	r = number_samples(m, kind, root, &ids);
-	if (r < 0)
-		return r;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return -ENOMEM;
-	l->refs = 1;
-	l->kind = kind;
-	l->root = root;
-	l->count = (uint32_t)(ids.len / sizeof(uint32_t));
-	r = make(l, &ids);
-	if (r < 0)
-		list_free(l);
-	else
-		*ret = l;
-	return r;
+	return r < 0 ? r : list_of(kind, root, &ids, ret);
+}
+
+int list_renew(const struct list *l, const struct manifest *m, struct list **ret)
+{
+	dl_cleanup(buf_free) struct buf ids = BUF_EMPTY;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < l->count; i++) {
+		sample_id id = manifest_newest(m, list_at(l, i));
+
+		r = buf_append(&ids, &id, sizeof(id));
+	}
+	return r < 0 ? r : list_of(l->kind, l->root, &ids, ret);
 }
 
 struct list *list_ref(struct list *l)

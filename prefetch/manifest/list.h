@@ -42,6 +42,8 @@ struct list;
  * it; -ENOTDIR; -ELOOP: links make the tree many times larger than it is. */
 int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list **ret)
 	DL_MUST_CHECK;
+/* The same files at the same indices, each as it is now; those that are gone as they were. */
+int list_renew(const struct list *l, const struct manifest *m, struct list **ret) DL_MUST_CHECK;
 struct list *list_ref(struct list *l);
 void list_unref(struct list *l);       /* NULL is fine */
 static inline void list_unrefp(struct list **l) { list_unref(*l); }

@@ -252,13 +252,26 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 	return 0;
 }
 
-bool manifest_is_newest(const struct manifest *m, sample_id id)
+/* The entry that has its name now, or NONE. */
+static uint32_t successor(const struct manifest *m, sample_id id)
 {
 	const struct record *e = &m->entries[id];
 	uint32_t listing = current_listing(m, e->folder);
 
-	return !m->folders[e->folder].detached && listing != NONE &&
-		listing_find(m, listing, name_of(m, e), e->name_len) == id;
+	return m->folders[e->folder].detached || listing == NONE ? NONE :
+		listing_find(m, listing, name_of(m, e), e->name_len);
+}
+
+bool manifest_is_newest(const struct manifest *m, sample_id id)
+{
+	return successor(m, id) == id;
+}
+
+sample_id manifest_newest(const struct manifest *m, sample_id id)
+{
+	uint32_t entry = successor(m, id);
+
+	return entry == NONE || is_folder(&m->entries[entry]) ? id : entry;
 }
 
 static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t place,

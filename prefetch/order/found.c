@@ -215,7 +215,7 @@ void write_down(struct tracker *t, const struct seen *s)
 
 void tracker_recall(struct tracker *t, struct list *list, const struct sequence *epoch)
 {
-	if (t->spec.kind != ORDER_AUTO || t->listed_over)
+	if (t->spec.kind != ORDER_AUTO || t->listed_over || t->job_count > 0)
 		return;
 	hypotheses_again(t, list, sequence_ref((struct sequence *)epoch));
 	t->recalled = t->listed_over;

@@ -187,6 +187,22 @@ static void add_learned(struct tracker *t, struct list *list, const struct epoch
 	add(t, t->nexts, &t->next_count, NEXTS, list, &next);
 }
 
+/* Who listed the files before they changed goes on with those; who begins has the others. */
+static void add_firsts_now(struct tracker *t, const struct list *followed)
+{
+	struct epoch rules[ORDER_BRANCHES];
+
+	for (size_t l = 0; l < t->list_count; l++) {
+		size_t n = 0;
+
+		if (t->lists[l] != followed && list_kind(t->lists[l]) == list_kind(followed) &&
+		    list_root(t->lists[l]) == list_root(followed))
+			n = order_first(&t->spec, list_count(t->lists[l]), rules);
+		for (size_t i = 0; i < n; i++)
+			add(t, t->nexts, &t->next_count, NEXTS, t->lists[l], &rules[i]);
+	}
+}
+
 void hypotheses_next(struct tracker *t)
 {
 	struct epoch rules[ORDER_BRANCHES];
@@ -198,6 +214,7 @@ void hypotheses_next(struct tracker *t)
 	n = order_next(&t->spec, list_count(main->course.list), &main->rule, rules);
 	for (size_t i = 0; i < n; i++)
 		add(t, t->nexts, &t->next_count, NEXTS, main->course.list, &rules[i]);
+	add_firsts_now(t, main->course.list);
 }
 
 bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, bool anywhere,

@@ -45,6 +45,7 @@ static void forget(struct tracker *t)
 	t->opens = t->told_at = t->turn_at = t->listed_at = t->deep_at = t->attended = 0;
 	t->unlike = t->alone = 0;
 	t->deep_next = 0;
+	t->stood = (struct standing){ 0 };
 }
 
 void tracker_free(struct tracker *t)
@@ -68,8 +69,7 @@ void start_main(struct tracker *t, struct follow *f)
 	hypotheses_next(t);
 }
 
-/* Nothing to find out: one list, one epoch. */
-static void believe_the_only_one(struct tracker *t)
+void believe_the_only_one(struct tracker *t)
 {
 	struct follow *f;
 
@@ -104,6 +104,7 @@ bool tracker_epoch(struct tracker *t, uint64_t epoch)
 	if (t->spec.kind == ORDER_NONE || t->spec.kind == ORDER_AUTO || t->spec.kind == ORDER_DRAWN)
 		return false;
 	t->spec.epoch = epoch;
+	t->stood = (struct standing){ 0 };
 	t->told_at = t->opens;
 	drop_all(t->jobs, &t->job_count);
 	hypotheses_clear(t->nexts, &t->next_count);

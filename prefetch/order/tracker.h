@@ -33,6 +33,7 @@
 #include "prefetch/order/lessons.h"
 #include "prefetch/order/list_file.h"
 #include "prefetch/order/positions.h"
+#include "prefetch/order/standing.h"
 
 #define TRACKER_COURSES 16
 #define TRACKER_RANKS 64
@@ -74,6 +75,22 @@ void tracker_free(struct tracker *t);
  */
 int tracker_order(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
 		  size_t list_count, struct list_epochs *listed) DL_MUST_CHECK;
+/* The same order goes on over other lists: the dataset has changed.  What is followed goes on where
+ * it is, over `now`, one of the lists, which has the same files at the same indices as `before`;
+ * what has none of these is forgotten, but for the epoch that was followed last.  The first order
+ * that a tracker is told goes on from tracker_stood(). */
+struct renewed { const struct list *before; const struct list *now; };
+int tracker_again(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
+		  size_t list_count, struct list_epochs *listed, const struct renewed *renewed,
+		  size_t renewed_count) DL_MUST_CHECK;
+/* The lists that are gone through now; refs for the caller.  How many. */
+#define TRACKER_FOLLOWED 8
+size_t tracker_followed(const struct tracker *t, struct list *ret[TRACKER_FOLLOWED]);
+/* Where it stands, or stood when something was followed last; and, before the first order, where
+ * another one did. */
+struct standing tracker_standing(struct tracker *t);
+void tracker_stood(struct tracker *t, const struct standing *s);
+
 /* With ORDER_AUTO: a search says that this is being read.  It is followed from now on if the opens
  * of late agree: true; else nothing has changed.  Ranks of a world (0: none) as in a spec. */
 struct found {

@@ -7,7 +7,7 @@
 
 #define HEAD 4096u                     /* positions of a sequence that a hypothesis has */
 #define HYPOTHESES 32
-#define NEXTS ORDER_BRANCHES
+#define NEXTS (2 * ORDER_BRANCHES)     /* after the epoch; and first, once the dataset changed */
 #define JOBS 4
 #define WALKS 4
 #define LISTS 20                       /* those that are searched, and those of jobs */
@@ -58,6 +58,7 @@ struct tracker {
 	struct drawn drawn[2];                 /* by the epoch's number */
 	struct outside outside;
 	struct replay replay;
+	struct standing stood;                 /* when something was followed last */
 	unsigned unlike;                       /* opens unlike the one that was recalled */
 	const struct lessons *lessons;         /* or NULL */
 
@@ -117,6 +118,8 @@ void score_firsts(struct tracker *t, const struct seen *s);
 
 /* tracker.c: another epoch is the main one from now on, beside those that there are. */
 void start_main(struct tracker *t, struct follow *f);
+/* Nothing to find out: one list, one epoch. */
+void believe_the_only_one(struct tracker *t);
 /* What the main job followed is over; this open was the first of what comes. */
 void begin_turn(struct tracker *t, uint64_t first);
 

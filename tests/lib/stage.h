@@ -22,6 +22,8 @@ const uint32_t *list_borders(const struct list *l, size_t *ret)
 	*ret = 0;
 	return NULL;
 }
+enum list_kind list_kind(const struct list *l) { (void)l; return LIST_IMAGE_FOLDER; }
+node_id list_root(const struct list *l) { return l->first; }
 sample_id list_at(const struct list *l, uint32_t index) { return l->first + index; }
 
 bool list_index(const struct list *l, sample_id id, uint32_t *ret_index)

@@ -1,0 +1,26 @@
+/* Where the tracker stands: enough to go on from there, for whoever comes after one that is gone.
+ *
+ * A value without pointers; copy freely.  The list is named by what it is made of, since another
+ * tracker has lists of its own.
+ */
+#pragma once
+#include "prefetch/manifest/list.h"
+#include "prefetch/order/order.h"
+
+struct standing {
+	uint64_t next_epoch;           /* that the spec begins with, or was told to */
+	bool followed;                 /* since the order was told; if not, what follows is empty */
+	struct epoch epoch;
+	enum list_kind kind;           /* the list's, with ... */
+	uint32_t count, front;         /* ... so many samples; position in the epoch */
+	node_id root;
+};
+
+/* Kept where others find it when its one writer is gone, in the midst of writing perhaps: the half
+ * that is read is never written.  Zeroes are a standing, too. */
+struct standing_kept {
+	_Atomic uint32_t turn;
+	struct standing at[2];
+};
+void standing_keep(struct standing_kept *k, const struct standing *s);
+struct standing standing_kept(const struct standing_kept *k);
