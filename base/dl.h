@@ -44,5 +44,13 @@ struct bytes {                         /* borrowed: valid as long as its owner s
 #define dl_cleanup(fn) __attribute__((cleanup(fn)))
 #define DL_TAKE(p) __extension__ ({ __typeof__(p) taken_ = (p); (p) = NULL; taken_; })
 
+/* What so many bytes of a file take in the page cache. */
+static inline uint64_t dl_paged(uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
 static inline void dl_freep(void *p) { free(*(void **)p); }
 static inline void dl_closep(int *fd) { if (*fd >= 0) close(*fd); }

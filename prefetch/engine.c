@@ -22,13 +22,19 @@ void tell(struct engine *e, struct fact fact)
 
 /* --- Start and stop -------------------------------------------------------------------- */
 
+uint64_t planned_size(const struct engine *e, sample_id id)
+{
+	return dl_paged(served_size(e->options.served, e->options.manifest, id));
+}
+
 static bool size_of(const void *context, sample_id id, uint64_t *ret)
 {
 	const struct engine *e = context;
 
-	if (!manifest_sample(e->options.manifest, id, ret))
-		return false;
-	*ret = served_size(e->options.served, e->options.manifest, id);
+	if (!manifest_sample(e->options.manifest, id, ret) ||
+	    served_size(e->options.served, e->options.manifest, id) > e->whole)
+		return false;          /* or of the same pages as one that may be planned */
+	*ret = planned_size(e, id);
 	return true;
 }
 
@@ -57,7 +63,7 @@ static void divide_memory(struct engine *e)
 static int make_parts(struct engine *e)
 {
 	struct plan_limits limits = {
-		.room = e->room, .whole = e->whole, .lead = e->options.lead,
+		.room = e->room, .whole = dl_paged(e->whole), .lead = e->options.lead,
 		.depth = source_depth(e->options.source),
 	};
 	struct plan_sizes sizes = {

@@ -31,7 +31,7 @@ struct fact {                          /* what others tell the planner */
 	int result;
 	bool kept, stored;             /* DONE: as in struct fetch */
 	/* ns: when; DONE: how long it took.  HELD: bytes reserved.  RESOLVED: the epoch.  GROWN:
-	 * bytes of all.  ASK: the number of the question. */
+	 * bytes of all, in whole pages.  ASK: the number of the question. */
 	uint64_t time;
 };
 
@@ -104,6 +104,8 @@ struct engine {
 void tell(struct engine *e, struct fact fact);
 uint64_t block_len(const struct engine *e, struct block b);
 bool is_big(const struct engine *e, sample_id id);      /* read in blocks, not whole */
+/* What it takes of the room: the page cache has whole pages only. */
+uint64_t planned_size(const struct engine *e, sample_id id);
 
 /* ask.c */
 /* Have run() called by the planner.  Waits until it has returned, for ... patience at most: then,

@@ -103,7 +103,7 @@ static uint32_t samples(uint64_t bytes, uint64_t mean, uint32_t count)
 static void measure(struct epochs *e, uint32_t count, size_t folders)
 {
 	struct manifest_usage u = manifest_usage(e->manifest);
-	uint64_t mean = u.bytes / DL_MAX(u.files, UINT64_C(1)) + 1;
+	uint64_t mean = u.paged / DL_MAX(u.files, UINT64_C(1)) + 1;
 	uint64_t piece = piece_bytes(e, folders);
 
 	e->spec = (struct order_spec){

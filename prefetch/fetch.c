@@ -196,7 +196,7 @@ void push_done(struct engine *e, const struct fact *f)
 static void ready(struct engine *e, sample_id id, uint64_t cost)
 {
 	/* What was coded anew is of another size than was thought. */
-	plan_sized(e->plan, id, served_size(e->options.served, e->options.manifest, id));
+	plan_sized(e->plan, id, planned_size(e, id));
 	plan_fetched(e->plan, id, cost);
 	flags_set(&e->flags, id, FLAG_MEMORY);
 	if (flags_get(&e->flags, id) & FLAG_KNOWN)

@@ -435,7 +435,7 @@ void engine_scanned(struct engine *e)
 	stats_set(&e->options.stats->samples, usage.files);
 	epochs_changed(e->epochs);
 	tell(e, (struct fact){ .kind = FACT_GROWN, .number = manifest_entries(m),
-			       .time = usage.bytes });
+			       .time = usage.paged });
 }
 
 int engine_epoch_view(struct engine *e, uint64_t number, bool draw, struct epoch_view *ret)

@@ -203,7 +203,7 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 static void set_room(struct engine *e)
 {
 	struct plan_limits limits = {
-		.room = e->share.room, .whole = e->whole, .lead = e->options.lead,
+		.room = e->share.room, .whole = dl_paged(e->whole), .lead = e->options.lead,
 		.depth = source_depth(e->options.source),
 	};
 	bool less = e->share.room < e->share.most;

@@ -158,11 +158,13 @@ static double grown(const struct view *now, const struct view *before, const cha
 static void print_line(const struct view *now, const struct view *before)
 {
 	double opens = grown(now, before, "opens"), fetched = grown(now, before, "bytes_fetched");
+	/* Of those judged in it: some of its opens are not yet, some before it were. */
+	double hits = grown(now, before, "hits"), late = grown(now, before, "late");
 	char a[32], b[32];
 
 	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  "
 	       "%s at %.0f\n",
-	       opens, percent(grown(now, before, "hits"), opens), grown(now, before, "late"),
+	       opens, percent(hits, hits + late), late,
 	       view_number(now, "lead"), units_human_size((uint64_t)fetched, a),
 	       bytes_of(now, "memory_bytes", b), view_text(now, "order.spec"),
 	       view_number(now, "order.position"));

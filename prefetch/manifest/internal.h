@@ -63,7 +63,7 @@ struct head {                          /* at the start of the range */
 	_Atomic uint32_t folders, listings, entries, owners, places;
 	uint32_t packed;               /* places that were loaded: those are not used again */
 	_Atomic uint64_t names;        /* bytes */
-	_Atomic uint64_t files, bytes; /* regular ones of folders in the tree */
+	_Atomic uint64_t files, bytes, paged;  /* as in struct manifest_usage */
 	_Atomic bool scanned, writing;
 	struct stamp root;
 };

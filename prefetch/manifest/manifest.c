@@ -53,7 +53,7 @@ static void reset(struct manifest *m)
 	struct head *h = m->head;
 
 	h->listings = h->entries = h->owners = h->places = h->packed = 0;
-	h->names = h->files = h->bytes = 0;
+	h->names = h->files = h->bytes = h->paged = 0;
 	h->scanned = h->writing = false;
 	m->folders[0] = (struct folder){ .listing = 0, .parent = 0, .entry = NONE };
 	h->folders = 1;
@@ -365,7 +365,7 @@ struct manifest_usage manifest_usage(const struct manifest *m)
 	const struct head *h = m->head;
 
 	return (struct manifest_usage){
-		.files = h->files, .bytes = h->bytes, .folders = h->folders,
+		.files = h->files, .bytes = h->bytes, .paged = h->paged, .folders = h->folders,
 		.record_bytes = h->entries * sizeof(struct record) +
 			h->places * sizeof(uint32_t) + h->listings * sizeof(struct listing) +
 			h->folders * sizeof(struct folder),

@@ -172,7 +172,9 @@ int manifest_save(struct manifest *m, const char *path) DL_MUST_CHECK;
  */
 int manifest_load(struct manifest *m, const char *path) DL_MUST_CHECK;
 
-/* Regular files in the tree and their bytes; bytes in use: records and names, old ones too (not
- * the reservation). */
-struct manifest_usage { uint64_t files, bytes, folders, record_bytes, name_bytes; };
+/* Regular files in the tree, their bytes, and those of the pages they take; bytes in use: records
+ * and names, old ones too (not the reservation). */
+struct manifest_usage {
+	uint64_t files, bytes, paged, folders, record_bytes, name_bytes;
+};
 struct manifest_usage manifest_usage(const struct manifest *m);

@@ -5,7 +5,7 @@
 static void add_files(struct manifest *m, uint32_t listing, bool in)
 {
 	const struct listing *l = listing_at(m, listing);
-	uint64_t files = 0, bytes = 0;
+	uint64_t files = 0, bytes = 0, paged = 0;
 
 	for (uint32_t i = 0; l && i < l->count; i++) {
 		const struct record *e = &m->entries[entry_in(m, l, i)];
@@ -13,10 +13,12 @@ static void add_files(struct manifest *m, uint32_t listing, bool in)
 		if (is_regular(e)) {
 			files++;
 			bytes += e->size;
+			paged += dl_paged(e->size);
 		}
 	}
 	m->head->files += in ? files : -files;
 	m->head->bytes += in ? bytes : -bytes;
+	m->head->paged += in ? paged : -paged;
 }
 
 static bool names_folder(const struct manifest *m, uint32_t listing, const struct record *as,
@@ -77,7 +79,7 @@ static bool in_tree(const struct manifest *m, uint32_t folder)
 
 void sums_all(struct manifest *m)
 {
-	m->head->files = m->head->bytes = 0;
+	m->head->files = m->head->bytes = m->head->paged = 0;
 	for (uint32_t i = 0; i < m->head->folders; i++) {
 		m->folders[i].detached = !in_tree(m, i);
 		if (!m->folders[i].detached)

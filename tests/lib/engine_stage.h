@@ -17,7 +17,7 @@
 #define BIG_SIZE (2 * MiB + 12345)     /* h: more than the reserve */
 #define MEMORY (8 * MiB)
 #define RESERVE (MEMORY / 8)
-#define LITTLE (96 * KiB)              /* of the 160 kB of the small files */
+#define LITTLE (120 * KiB)             /* of the 192 KiB of the small files' pages */
 #define PATIENCE (30 * CLOCK_S)
 
 static struct engine *engine;

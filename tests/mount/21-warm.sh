@@ -192,3 +192,15 @@ has ' in memory; there is no store$'
 is_gone() { [ "$(stat_of memory_bytes)" -lt 100000 ]; }
 wait_for 30 is_gone || fail "memory: $(stat_of memory_bytes)"
 umount_dlfs "$mnt"
+
+# The page cache has whole pages, however small the files are.
+mkdir "$work/tiny"
+for i in $(seq 1500); do echo 1234567 > "$work/tiny/$i.txt"; done
+mount_dlfs "$work/tiny" "$mnt" "order=none,memory=4MiB"
+ls -lR "$mnt" > /dev/null
+says "$DLFS" warm "$mnt"
+held=$(sed -n 's/^\([0-9]*\) files.* in memory.*/\1/p' "$work/out")
+[ "$held" -le 1024 ] && [ "$held" -ge 500 ] || fail "$held pages in 4 MiB: $(cat "$work/out")"
+[ "$(stat_of memory_bytes)" = $((held * 4096)) ] || fail "$(stat_of memory_bytes) bytes for $held pages"
+[ "$(stat_of bytes_fetched)" -le 12000 ] || fail "fetched $(stat_of bytes_fetched) bytes"
+umount_dlfs "$mnt"

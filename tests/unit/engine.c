@@ -415,7 +415,7 @@ Test(engine, the_failure_of_a_late_fetch_is_not_the_plans)
 	end_fetch(r.id, 0, -EIO);
 	expect_error(&r, -EIO);
 	cr_assert_eq(fake_source_count(&source), 2u, "the plan's own");
-	cr_assert_eq(settle().plan.held, SMALL_SIZE, "it is in flight");
+	cr_assert_eq(settle().plan.held, dl_paged(SMALL_SIZE), "in flight");
 	end_fetch(r.id, 0, 0);
 	settle();
 	cr_assert_eq(engine_where(engine, r.id), WHERE_MEMORY);

@@ -10,9 +10,9 @@ static uint64_t held_at_least(void)
 		struct fake_job job = fake_sink_at(&sink, i);
 
 		if (!job.drop && (job.out || job.result == 0))
-			held += SMALL_SIZE;
+			held += dl_paged(SMALL_SIZE);
 		if (job.drop && !job.out)
-			held -= SMALL_SIZE;
+			held -= dl_paged(SMALL_SIZE);
 	}
 	return held;
 }
