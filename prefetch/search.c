@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "prefetch/order/score.h"
-#include "prefetch/spare.h"
 
 #define FEWEST 64                      /* of smaller datasets there is no evidence enough */
 /* 2^33 × starts are tried, or 2^20 × worlds × runs: this leaves less than 2^-20 for the wrong. */
@@ -401,12 +400,21 @@ uint32_t search_piece(uint32_t seed)
 	return LIKELY_PIECES + (uint32_t)(seed / SEEDS_PIECE);
 }
 
-void search_seeds(struct search *s, uint32_t number)
+void search_breathe(struct search *s, struct spare *spare)
 {
-	uint64_t from = number * SEEDS_PIECE;
+	if (s->gentle)
+		spare_rest(spare, &s->stop);
+}
 
-	seeds_search(seeds_fastest(), s->starts, s->start_count, from, from + SEEDS_PIECE, &s->stop,
-		     hit, s);
+void search_seeds(struct search *s, uint32_t number, struct spare *spare)
+{
+	uint64_t from = number * SEEDS_PIECE, end = from + SEEDS_PIECE;
+
+	for (; from < end && !s->stop; from += SEEDS_BREATH) {
+		search_breathe(s, spare);
+		seeds_search(seeds_fastest(), s->starts, s->start_count, from, from + SEEDS_BREATH,
+			     &s->stop, hit, s);
+	}
 }
 
 void search_run(struct search *s)
@@ -415,13 +423,9 @@ void search_run(struct search *s)
 	uint32_t piece;
 
 	while (!s->stop && (piece = s->next++) < s->end) {
-		if (s->gentle && piece > 0)
-			spare_rest(&spare, &s->stop);
-		if (s->stop)
-			break;
 		if (piece < LIKELY_PIECES)
-			search_likely(s, piece);
+			search_likely(s, piece, &spare);
 		else
-			search_seeds(s, piece - LIKELY_PIECES);
+			search_seeds(s, piece - LIKELY_PIECES, &spare);
 	}
 }

@@ -45,15 +45,17 @@ static size_t count_opened(const struct search_part *part, const uint32_t *head,
 
 /* Each of these costs a whole permutation, so the second epoch is the last that is tried.  Some
  * differ in a few places only: the best of them it is. */
-static void try_std_shuffles(struct search *s, size_t list)
+static void try_std_shuffles(struct search *s, size_t list, struct spare *spare)
 {
 	struct found f = search_plain(s, list, STD_SHUFFLE_SEED, 0), best = f;
 	float most = 0.0f;
 
 	for (f.shuffle = STD_SHUFFLE; f.shuffle < STD_SHUFFLE_KINDS && !s->stop; f.shuffle++)
 		for (f.skip = 0; f.skip <= (f.shuffle >= STD_SHUFFLE_EACH); f.skip++) {
-			float bits = search_explains(&s->evidence, &f, 1);
+			float bits;
 
+			search_breathe(s, spare);
+			bits = search_explains(&s->evidence, &f, 1);
 			if (bits <= most)
 				continue;
 			most = bits;
@@ -108,17 +110,18 @@ static void try_runs(struct search *s, uint32_t seed, size_t list)
 
 /* Ranks may share one (detectron2).  That comes first: where they are few, what one of them opens
  * looks like an order of which each open skips some. */
-static void try_constants(struct search *s)
+static void try_constants(struct search *s, struct spare *spare)
 {
-	for (size_t l = 0; l < s->list_count; l++) {
+	for (size_t l = 0; l < s->list_count && !s->stop; l++) {
 		if (s->parts[l].first_count == 0)
 			continue;
+		search_breathe(s, spare);
 		for (size_t i = 0; s->parts[l].run_count > 0 && i < ORDER_CONSTANTS; i++)
 			try_runs(s, order_constants[i], l);
 		for (size_t i = 0; i < ORDER_CONSTANTS; i++)
 			for (uint32_t skip = 0; skip <= 2; skip += 2)
 				try_constant(s, l, order_constants[i], skip);
-		try_std_shuffles(s, l);
+		try_std_shuffles(s, l, spare);
 	}
 }
 
@@ -157,15 +160,18 @@ static void try_words(struct search *s, uint32_t popular, size_t list)
 	}
 }
 
-static void popular_piece(struct search *s, uint32_t piece)
+static void popular_piece(struct search *s, uint32_t piece, struct spare *spare)
 {
 	uint32_t seeds[CHAIN_POPULAR_MAX];
 	size_t count = chain_popular(seeds), end = (piece + 1) * (size_t)POPULAR_PIECE;
 
 	for (size_t i = end - POPULAR_PIECE; i < DL_MIN(end, count); i++)
-		for (size_t l = 0; l < s->list_count; l++)
-			if (s->parts[l].first_count > 0)
-				try_words(s, seeds[i], l);
+		for (size_t l = 0; l < s->list_count && !s->stop; l++) {
+			if (s->parts[l].first_count == 0)
+				continue;
+			search_breathe(s, spare);
+			try_words(s, seeds[i], l);
+		}
 }
 
 /* Of what was opened so much at the head of the permutation that has these words is no chance,
@@ -198,11 +204,13 @@ static void try_mixed(struct search *s, uint32_t seed)
 	}
 }
 
-static void small_piece(struct search *s, uint32_t piece)
+static void small_piece(struct search *s, uint32_t piece, struct spare *spare)
 {
 	bool pids = evidence_has_pids(&s->evidence);
 
 	for (uint32_t i = 0; i < SMALL_PIECE && !s->stop; i += pids ? 1 : MT19937_ABREAST) {
+		if (i % SMALL_BREATH == 0)
+			search_breathe(s, spare);
 		if (!pids)
 			try_mixed(s, piece * SMALL_PIECE + i);
 		for (size_t l = 0; pids && l < s->list_count; l++)
@@ -223,7 +231,7 @@ static uint32_t in_turn(const struct search *s, uint32_t piece)
 				     : piece - NUMPY_PIECES;
 }
 
-void search_likely(struct search *s, uint32_t number)
+void search_likely(struct search *s, uint32_t number, struct spare *spare)
 {
 	uint32_t piece = in_turn(s, number);
 
@@ -231,14 +239,14 @@ void search_likely(struct search *s, uint32_t number)
 		for (size_t l = 0; l < s->list_count; l++)
 			if (s->parts[l].first_count > 0)
 				try_lessons(s, l);
-		try_constants(s);
+		try_constants(s, spare);
 	} else if (piece == 1) {
-		search_seeds(s, YOLO_SEED / SEEDS_PIECE);
+		search_seeds(s, YOLO_SEED / SEEDS_PIECE, spare);
 	} else if (piece < SMALL_PIECES_FROM) {
-		popular_piece(s, piece - 2);
+		popular_piece(s, piece - 2, spare);
 	} else if (piece < SMALL_PIECES_FROM + SMALL_PIECES) {
-		small_piece(s, piece - SMALL_PIECES_FROM);
+		small_piece(s, piece - SMALL_PIECES_FROM, spare);
 	} else {
-		search_numpy(s, piece - SMALL_PIECES_FROM - SMALL_PIECES);
+		search_numpy(s, piece - SMALL_PIECES_FROM - SMALL_PIECES, spare);
 	}
 }

@@ -57,7 +57,21 @@ static void gather(struct candidate *c, const struct evidence *e)
 		c->count += list_index(list, e->opens[i].id, &c->first[c->count]);
 }
 
-void search_numpy(struct search *s, uint32_t piece)
+/* false: there is no memory. */
+static bool search_range(struct candidate *c, uint32_t from, uint32_t to, struct spare *spare)
+{
+	struct search *s = c->s;
+	int r = 0;
+
+	for (; r == 0 && from < to && !s->stop; from += NUMPY_BREATH) {
+		search_breathe(s, spare);
+		r = numpy_search(list_count(s->lists[c->list]), c->first, c->count, from,
+				 DL_MIN(from + NUMPY_BREATH, to), &s->stop, hit, c);
+	}
+	return r == 0;
+}
+
+void search_numpy(struct search *s, uint32_t piece, struct spare *spare)
 {
 	uint32_t from = piece * NUMPY_PIECE, to = DL_MIN(from + NUMPY_PIECE, NUMPY_SEEDS);
 	struct evidence e;
@@ -73,8 +87,7 @@ void search_numpy(struct search *s, uint32_t piece)
 		if (s->parts[l].first_count == 0)
 			continue;
 		gather(&c, &e);
-		if (numpy_search(list_count(s->lists[l]), c.first, c.count, from, to, &s->stop, hit,
-				 &c) < 0)
+		if (!search_range(&c, from, to, spare))
 			return;
 	}
 }
