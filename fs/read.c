@@ -65,6 +65,8 @@ static void finish(struct parked *p, const void *at, size_t len)
 /* Use a block that is here.  true: the request was answered. */
 static bool use(struct parked *p, struct entry *e, uint64_t start)
 {
+	struct engine *engine = p->serve->engine;
+	struct block b = store_block(e);
 	struct bytes view = store_view(e);
 	size_t skip = (size_t)(p->offset - start);
 	size_t len = skip < view.len ? DL_MIN(p->left, view.len - skip) : 0;
@@ -74,11 +76,14 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 
 	/* Not once its end was read: requests overtake each other, and some read backwards. */
 	if (store_read(e, len))
-		engine_read_to_end(p->serve->engine, store_block(e));
+		engine_read_to_end(engine, b);
 	if (r < 0)
 		finish_error(p, r);
 	else if (whole)
 		finish(p, at, len);
+	/* What could not be pushed, since the kernel had not come so far, can be now; and what it
+	 * has by this answer need not be. */
+	engine_known(engine, b.id);
 	store_unpin(e);
 	if (r < 0 || whole)
 		return true;
@@ -157,8 +162,6 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		fuse_reply_buf(req, NULL, 0);
 		return;
 	}
-	/* What could not be pushed, since the kernel had not come so far, can be now. */
-	engine_known(s->engine, node_sample(ino));
 	p = malloc(sizeof(*p));
 	if (!p) {
 		fuse_reply_err(req, ENOMEM);

@@ -137,7 +137,15 @@ static bool is_read_directly(const struct engine *e)
 	return last && clock_now() < last + DIRECT_NS;
 }
 
-/* Hand a sample that waits in the store to the sink. */
+static void pushed(struct engine *e, sample_id id)
+{
+	flags_set(&e->flags, id, FLAG_PAGE_CACHE | FLAG_KNOWN);
+	flags_clear(&e->flags, id, FLAG_MEMORY);
+	store_drop(e->store, (struct block){ id, 0 });
+}
+
+/* Hand a sample that waits in the store to the sink; unless the kernel has it already, since it was
+ * read meanwhile. */
 static void push(struct engine *e, sample_id id)
 {
 	struct entry *entry;
@@ -146,6 +154,11 @@ static void push(struct engine *e, sample_id id)
 	if (e->stopping || is_read_directly(e) ||
 	    store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
 		return;
+	if (store_was_read(entry)) {
+		store_unpin(entry);
+		pushed(e, id);
+		return;
+	}
 	p = push_job(e, id, entry);
 	if (!p) {
 		store_unpin(entry);
@@ -182,9 +195,7 @@ void push_done(struct engine *e, const struct fact *f)
 	}
 	before = flags_clear(&e->flags, f->id, FLAG_PUSHING | FLAG_KNOWN);
 	if (f->result == 0) {
-		flags_set(&e->flags, f->id, FLAG_PAGE_CACHE | FLAG_KNOWN);
-		flags_clear(&e->flags, f->id, FLAG_MEMORY);
-		store_drop(e->store, (struct block){ f->id, 0 });
+		pushed(e, f->id);
 	} else if (f->result == -ENOENT && before & FLAG_KNOWN_ANEW) {
 		push(e, f->id);
 	}

@@ -233,6 +233,11 @@ bool store_read(struct entry *e, uint64_t len)
 	return before < e->bytes.len && before + len >= e->bytes.len;
 }
 
+bool store_was_read(const struct entry *e)
+{
+	return atomic_load_explicit(&e->read, memory_order_relaxed) >= e->bytes.len;
+}
+
 struct block store_block(const struct entry *e)
 {
 	return e->block;

@@ -296,6 +296,30 @@ Test(engine, what_is_pushed_is_not_pushed_again)
 	end();
 }
 
+/* Who looks a file up and reads it at once is faster than we are: the kernel has what it was
+ * answered, and need not get it once more. */
+Test(engine, what_was_read_meanwhile_is_not_pushed)
+{
+	struct block b = { f + order[0], 0 };
+	struct entry *entry;
+
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	end_fetch(b.id, 0, 0);
+	end_fetch(f + order[1], 0, 0);
+	settle();
+	cr_assert_eq(engine_read(engine, b, (struct read_by){ 1, false }, NULL, &entry), 1);
+	cr_assert(store_read(entry, SMALL_SIZE));
+	store_unpin(entry);
+	engine_known(engine, b.id);
+	engine_known(engine, f + order[1]);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u);
+	cr_assert_eq(fake_sink_at(&sink, 0).id, f + order[1], "nobody read it");
+	cr_assert_eq(engine_where(engine, b.id), WHERE_PAGE_CACHE);
+	end();
+}
+
 Test(engine, what_the_kernel_dropped_is_fetched_again)
 {
 	struct reader r;
