@@ -199,16 +199,19 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 			plan_used(e->plan, f[i].id, f[i].time);
 }
 
-/* The plan has as much room as others leave to it now. */
+/* The plan has as much room as others leave to it now.  Once the end has begun the source may be
+ * gone, and nothing more is planned. */
 static void set_room(struct engine *e)
 {
 	struct plan_limits limits = {
 		.room = e->share.room, .whole = dl_paged(e->whole), .lead = e->options.lead,
-		.depth = source_depth(e->options.source),
 	};
 	bool less = e->share.room < e->share.most;
 	char memory[32];
 
+	if (e->stopping)
+		return;
+	limits.depth = source_depth(e->options.source);
 	if (less != e->pressed)
 		log_info(less ? "others need memory: dlfs uses less of its %s" :
 			 "dlfs uses all of its %s again",

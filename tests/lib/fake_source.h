@@ -25,7 +25,7 @@ struct fake_source {
 	unsigned count, depth;
 	int refusal;
 	int at_stop;
-	bool stopped;
+	bool stopped, closed;
 };
 
 struct fake_front {                    /* the engine's own */
@@ -63,6 +63,12 @@ static inline bool fake_source_stopped(struct fake_source *f)
 {
 	DL_HOLD(&f->lock);
 	return f->stopped;
+}
+
+static inline bool fake_source_closed(struct fake_source *f)
+{
+	DL_HOLD(&f->lock);
+	return f->closed;
 }
 
 /* From now on submit says this; 0: it takes what comes. */
@@ -184,7 +190,10 @@ static inline void fake_stop(struct source *s)
 
 static inline void fake_close(struct source *s)
 {
-	(void)s;
+	struct fake_source *fake = fake_of(s);
+
+	DL_HOLD(&fake->lock);
+	fake->closed = true;
 }
 
 static inline void fake_source_init(struct fake_source *f, unsigned depth)

@@ -118,6 +118,23 @@ Test(engine_stop, waits_for_pushes_that_are_refused)
 	stop_during_push(-ENOENT);
 }
 
+/* Who asks it for something then asks what is freed. */
+Test(engine_stop, memory_runs_short_once_the_source_is_closed)
+{
+	pthread_t thread;
+
+	begin(MEMORY, 4);
+	engine_known(engine, f + order[0]);
+	follow(order, ORDER);
+	end_fetch(f + order[0], 0, 0);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u);
+	thread = stop_all_but_the_sink();
+	wait_until(fake_source_closed(&source));
+	engine_pressed(engine);
+	end_stop(thread);
+}
+
 Test(engine_stop, of_an_engine_that_did_nothing)
 {
 	begin(MEMORY, 1);
