@@ -225,11 +225,16 @@ int config_parse_yaml(struct config *c, struct bytes yaml, struct config_error *
 	dl_cleanup(config_freep) struct config *changed = NULL;
 	dl_cleanup(dl_freep) struct reader *rd = calloc(1, sizeof(*rd));
 	dl_cleanup(dl_freep) bool *seen = calloc(param_count, sizeof(*seen));
+	static const char mark[] = { '\xef', '\xbb', '\xbf' };  /* that some editors begin with */
 	int r;
 
 	*reterr = (struct config_error){ 0 };
 	if (!rd || !seen)
 		return -ENOMEM;
+	/* libyaml, told the encoding, would take it for a character. */
+	if (yaml.len >= sizeof(mark) && memcmp(yaml.at, mark, sizeof(mark)) == 0)
+		yaml = (struct bytes){ (const char *)yaml.at + sizeof(mark),
+				       yaml.len - sizeof(mark) };
 	if (yaml.len > YAML_TEXT_MAX)
 		return param_refuse(reterr, "longer than 1MiB: not a configuration");
 	r = config_copy(c, &changed);

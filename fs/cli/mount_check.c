@@ -182,9 +182,16 @@ static bool is_tiny(uint64_t pixels)
 
 static void warn_store(const struct config *c)
 {
-	uint64_t there = *c->store_path && c->store_size ? disk_folder_size(c->store_path) : 0;
+	uint64_t there = *c->store_path ? disk_folder_size(c->store_path) : 0;
 	char size[32], is[32];
 
+	if (!*c->store_path && c->store_size)
+		cli_fail(CLI_OK, "warning: store.size without store.path: there is no store");
+	if (there && c->store_keep_free >= there)
+		cli_fail(CLI_OK, "warning: nothing will be stored: store.keep_free is %s, and the "
+			 "disk of %s has %s in all; give less than that",
+			 units_human_size(c->store_keep_free, size), c->store_path,
+			 units_human_size(there, is));
 	if (there && c->store_size > there)
 		cli_fail(CLI_OK, "warning: store.size is %s, but the disk of %s has %s in all; "
 			 "give less than that", units_human_size(c->store_size, size),

@@ -201,8 +201,8 @@ static int put_cases(const struct report *r, struct buf *b)
 static int put_predictions(const struct report *r, struct buf *b)
 {
 	char cache[32];
-	int e = buf_printf(b, "Predicted, with %.0f workers, a cache of %s, ", r->workers,
-			   units_human_size((uint64_t)r->cache, cache));
+	int e = buf_printf(b, "Predicted, with %.0f worker%s, a cache of %s, ", r->workers,
+			   r->workers == 1 ? "" : "s", units_human_size((uint64_t)r->cache, cache));
 
 	if (e == 0)
 		e = r->step_rate > 0

@@ -53,6 +53,10 @@ notes 'store.size is 900 TiB, but the disk of .*/made has .* in all; give less' 
 "$DLFS" stats mnt | grep -q '^store      .* of ' || fail "too large a size: $("$DLFS" stats mnt)"
 umount_dlfs mnt
 [ "$(stat -c %a made)" = 700 ] || fail "the folder that was made can be read by others"
+notes 'nothing will be stored: store.keep_free is 900 TiB' src store.path=made,store.keep_free=900TiB
+umount_dlfs mnt
+notes 'store.size without store.path: there is no store' src store.size=1GiB
+umount_dlfs mnt
 # It is a store: it is taken again.
 mount_dlfs src mnt store.path=made
 umount_dlfs mnt

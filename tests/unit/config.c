@@ -101,6 +101,13 @@ Test(config, takes_an_empty_file_and_one_of_comments)
 	cr_assert_eq(yaml("{}\n"), 0);
 }
 
+Test(config, takes_a_file_from_an_editor_of_windows)
+{
+	cr_assert_eq(yaml("\xef\xbb\xbfmemory: 1GiB\r\nlead: 8\r\n"), 0, "%s", e.text);
+	cr_assert_eq(c->memory, GiB);
+	cr_assert_eq(c->lead, 8u);
+}
+
 struct refusal {
 	char text[80];
 	unsigned line, column;
