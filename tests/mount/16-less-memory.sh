@@ -31,6 +31,7 @@ end() {
 	[ "$(kills)" = "$killed" ] || fail "a process of the group was killed"
 	umount_dlfs "$mnt"
 }
+pushed() { [ "$(stat_of bytes_pushed)" -ge "$1" ]; }
 holds() { [ "$(stat_of memory_bytes)" -ge "$1" ]; }
 share_below() { [ "$(stat_of memory_share)" -lt "$1" ]; }
 within_share() { jq -e '.memory_bytes <= .memory_share' "$mnt/.dlfs/stats.json" > /dev/null; }
@@ -51,6 +52,8 @@ begin
 python3 "$work/read.py" "$src/c" "$mnt/c" "$work/stop" & reader=$!
 wait_for 60 holds $((memory / 4 * 3)) || fail "it holds only $(stat_of memory_bytes)"
 all_again || fail "it has not all of its memory: $(stat_of memory_share)"
+# Until the reader has listed the folder all waits in memory, which the kernel cannot take back at once.
+wait_for 60 pushed $((memory / 2)) || fail "only $(stat_of bytes_pushed) bytes were pushed"
 set_limit $((limit / 2))
 wait_for 60 share_below $((limit / 2)) || fail "the limit is half, the share $(stat_of memory_share)"
 says || fail "$("$DLFS" stats "$mnt")"
