@@ -8,6 +8,7 @@
 #include "prefetch/search_internal.h"
 
 #define BUFFER_LEAST 64u                /* what threads that read at the same time amount to */
+#define MANY 65536u
 #define FEW 20u                         /* one in so many opens may be somebody else's */
 
 struct candidate {
@@ -71,20 +72,25 @@ static bool search_range(struct candidate *c, uint32_t from, uint32_t to, struct
 	return r == 0;
 }
 
+/* Without pids it may be many that read, and so little that nobody shall wait for it; but of few
+ * files all seeds are tried in a second. */
+static bool is_too_early(const struct evidence *e, uint32_t n)
+{
+	return n > MANY && !evidence_has_pids(e) && e->count < e->ample;
+}
+
 void search_numpy(struct search *s, uint32_t piece, struct spare *spare)
 {
 	uint32_t from = piece * NUMPY_PIECE, to = DL_MIN(from + NUMPY_PIECE, NUMPY_SEEDS);
 	struct evidence e;
 
-	/* What has come by now: the more, the less a seed costs.  Without pids it may be many that
-	 * read, and so little that nobody shall wait for it. */
-	if (s->evidence.reader_count != 1 || !s->latest(s->context, &e) ||
-	    (!evidence_has_pids(&e) && e.count < e.ample))
+	/* What has come by now: the more, the less a seed costs. */
+	if (s->evidence.reader_count != 1 || !s->latest(s->context, &e))
 		return;
 	for (size_t l = 0; l < s->list_count && !s->stop; l++) {
 		struct candidate c = { .s = s, .list = l };
 
-		if (s->parts[l].first_count == 0)
+		if (s->parts[l].first_count == 0 || is_too_early(&e, list_count(s->lists[l])))
 			continue;
 		gather(&c, &e);
 		if (!search_range(&c, from, to, spare))
