@@ -128,7 +128,7 @@ static const struct keras_case {
 	{ 50000, 1024, 1000, 1024, 50 }, { 50000, 2048, 2000, 2048, 50 },
 	{ 50000, 8, 64, 64, 50 }, { 2000, 8, 64, 64, 50 }, { 2000, 128, 80, 128, 50 },
 	{ 2000, 256, 150, 256, 50 }, { 1000, 128, 300, 128, 50 }, { 1281167, 256, 1000, 256, 50 },
-	{ 1281167, 256, 64, 256, 50 },
+	{ 1281167, 256, 64, 256, 50 }, { 2000, 128, 200, 128, 0 },
 };
 
 #define KERAS_SEED 999990u              /* in the last of the likely pieces */
@@ -208,11 +208,11 @@ Test(finder, tries_numpy_first_after_keras, .timeout = PATIENCE)
 	search_fini(&s);
 }
 
-/* With few opens it takes long, and without pids others may have made them: who need not wait. */
+/* With few opens of many files it takes long, and without pids others may have made them: who need not wait. */
 Test(finder, tries_numpy_late_without_pids, .timeout = PATIENCE)
 {
 	static struct search s;
-	struct stage stage = { .list = { 1, FIRST_ID, 50000 }, .random = { 3 } };
+	struct stage stage = { .list = { 1, FIRST_ID, 100000 }, .random = { 3 } };
 
 	open_keras(&stage, 300, 0);
 	begin_search(&s, &stage.list);
