@@ -208,7 +208,8 @@ Test(finder, tries_numpy_first_after_keras, .timeout = PATIENCE)
 	search_fini(&s);
 }
 
-/* With few opens of many files it takes long, and without pids others may have made them: who need not wait. */
+/* With few opens of many files it takes long, and without pids others may have made them, who need
+ * not wait. */
 Test(finder, tries_numpy_late_without_pids, .timeout = PATIENCE)
 {
 	static struct search s;
