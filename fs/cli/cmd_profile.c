@@ -347,9 +347,9 @@ const struct command cmd_profile = {
 		"\n"
 		"--prepare, --receive and --start are what your loader takes of files in memory\n"
 		"without dlfs; what is not said is taken for nothing.  Predictions are for a\n"
-		"machine on which nothing else runs, and leave out two things: the processor\n"
-		"time in which dlfs pushes files and sees them opened, which is little beside\n"
-		"decoding; and that a loader is slower while images are recoded on the same\n"
-		"cores, as in a first epoch.\n",
+		"machine on which nothing else runs, and leave out the processor time in which\n"
+		"dlfs pushes files and sees them opened, which is little beside decoding.  What\n"
+		"recoding takes from the workers of a first epoch is counted where the kernel\n"
+		"gives each session its share of a core (autogroup).\n",
 	.run = run,
 };
