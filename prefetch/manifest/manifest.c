@@ -252,14 +252,32 @@ int manifest_lookup(struct manifest *m, node_id folder, const char *name, struct
 	return 0;
 }
 
+/* The folder to which the way from the root leads now, or NONE. */
+static uint32_t folder_now(const struct manifest *m, uint32_t folder)
+{
+	const struct record *e;
+	uint32_t above, listing, entry;
+
+	if (!m->folders[folder].detached)
+		return folder;
+	above = folder_now(m, m->folders[folder].parent);
+	listing = above == NONE ? NONE : current_listing(m, above);
+	if (listing == NONE)
+		return NONE;
+	e = &m->entries[m->folders[folder].entry];
+	entry = listing_find(m, listing, name_of(m, e), e->name_len);
+	return entry == NONE || !is_folder(&m->entries[entry]) ? NONE :
+		(uint32_t)m->entries[entry].size;
+}
+
 /* The entry that has its name now, or NONE. */
 static uint32_t successor(const struct manifest *m, sample_id id)
 {
 	const struct record *e = &m->entries[id];
-	uint32_t listing = current_listing(m, e->folder);
+	uint32_t folder = folder_now(m, e->folder);
+	uint32_t listing = folder == NONE ? NONE : current_listing(m, folder);
 
-	return m->folders[e->folder].detached || listing == NONE ? NONE :
-		listing_find(m, listing, name_of(m, e), e->name_len);
+	return listing == NONE ? NONE : listing_find(m, listing, name_of(m, e), e->name_len);
 }
 
 bool manifest_is_newest(const struct manifest *m, sample_id id)

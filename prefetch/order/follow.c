@@ -321,6 +321,14 @@ void follow_jump(struct follow *f, uint32_t position)
 		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));
 }
 
+void follow_resume(struct follow *f, uint32_t position)
+{
+	follow_jump(f, position);
+	for (uint32_t p = 0; p < position; p++)
+		f->opened[p / BITS] |= UINT64_C(1) << (p % BITS);
+	f->opened_count = position;
+}
+
 void follow_end(struct follow *f)
 {
 	f->course.front = f->course.reach = f->course.sequence->length;

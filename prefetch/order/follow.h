@@ -80,6 +80,9 @@ void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its se
 bool follow_knows(const struct follow *f, uint32_t pid);
 /* Go on from here: everything before counts as given up. */
 void follow_jump(struct follow *f, uint32_t position);
+/* The same, but all before it was opened by its readers, who go on: others that come for it are
+ * another job's. */
+void follow_resume(struct follow *f, uint32_t position);
 void follow_end(struct follow *f);     /* all of it was read, by whomever */
 /* Fewer than a quarter of the last opens continued a lane: this is not what is read. */
 bool follow_refuted(const struct follow *f);

@@ -68,7 +68,7 @@ static int follow_on(struct tracker *t, struct list *list, const struct standing
 		r = follow_new(list, q, &s->epoch, &f);
 	if (r < 0)
 		return r;
-	follow_jump(f, DL_MIN(s->front, f->course.sequence->length));
+	follow_resume(f, DL_MIN(s->front, f->course.sequence->length));
 	while (t->job_count > 0)
 		follow_free(t->jobs[--t->job_count]);
 	start_main(t, f);

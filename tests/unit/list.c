@@ -384,3 +384,52 @@ Test(list, numbers_random_trees_as_an_image_folder_does, .timeout = 100)
 		set_up();
 	}
 }
+
+/* --- Over a dataset that has changed ------------------------------------------------------- */
+
+static void replace_file(const char *name)
+{
+	tree_file(&tree, "new", 2);
+	tree_move(&tree, "new", name);
+}
+
+Test(list, is_renewed_with_the_same_files_at_the_same_indices)
+{
+	static const char *const paths[] = {
+		"a/1.jpg", "a/2.jpg", "a/3.jpg", "b/1.jpg", "b/2.jpg", "c/1.jpg", "c/d/1.jpg",
+	};
+	struct list *before, *now, *after;
+	uint32_t index;
+
+	MAKE("a/", "a/1.jpg", "a/2.jpg", "a/3.jpg", "b/", "b/1.jpg", "b/2.jpg", "c/", "c/1.jpg",
+	     "c/d/", "c/d/1.jpg");
+	scan();
+	cr_assert_eq(list_new(m, LIST_IMAGE_FOLDER, NODE_ROOT, &before), 0);
+	cr_assert_eq(list_renew(before, m, &now), 0);
+	cr_assert(list_same(before, now));
+	list_unref(now);
+
+	replace_file("a/2.jpg");
+	tree_drop(&tree, "a/3.jpg");
+	tree_drop(&tree, "b/1.jpg");
+	tree_move(&tree, "c", "was-c");        /* and another folder of its name */
+	MAKE("a/0.jpg", "b/1.jpg/", "c/", "c/1.jpg", "c/d/", "c/d/1.jpg");
+	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	cr_assert_eq(list_renew(before, m, &now), 0);
+	cr_assert(list_kind(now) == LIST_IMAGE_FOLDER && list_root(now) == NODE_ROOT);
+	cr_assert_eq(list_count(now), DL_COUNT(paths));
+	for (uint32_t i = 0; i < list_count(now); i++) {
+		sample_id id = list_at(now, i);
+
+		cr_expect(list_index(now, id, &index) && index == i);
+		if (strcmp(paths[i], "a/3.jpg") == 0 || strcmp(paths[i], "b/1.jpg") == 0)
+			cr_expect_eq(id, list_at(before, i), "%s is gone", paths[i]);
+		else
+			cr_expect_eq(node_of_sample(id), node_at(paths[i]), "%s", paths[i]);
+	}
+	cr_assert_eq(list_new(m, LIST_IMAGE_FOLDER, NODE_ROOT, &after), 0);
+	cr_assert(!list_same(now, after));
+	list_unref(after);
+	list_unref(now);
+	list_unref(before);
+}
