@@ -242,6 +242,16 @@ void fetch_planned(struct engine *e, const struct plan_step *step)
 	}
 }
 
+/* With it goes what a late reader had of it: or that would later take what is fetched anew. */
+static void drop_from_store(struct engine *e, sample_id id)
+{
+	struct block b = { id, 0 };
+	struct loose *l = store_drop(e->store, b) ? loose_find(e, b) : NULL;
+
+	if (l)
+		loose_forget(e, l);
+}
+
 void drop_planned(struct engine *e, sample_id id)
 {
 	uint8_t flags = flags_get(&e->flags, id);
@@ -251,7 +261,7 @@ void drop_planned(struct engine *e, sample_id id)
 		flags_set(&e->flags, id, FLAG_DROP);
 		return;
 	}
-	store_drop(e->store, (struct block){ id, 0 });
+	drop_from_store(e, id);
 	p = flags & FLAG_PAGE_CACHE && !e->stopping ? push_job(e, id, NULL) : NULL;
 	if (p)
 		e->options.sink->drop(e->options.sink, &p->job);

@@ -198,3 +198,38 @@ Test(engine_room, what_was_let_go_is_in_no_figure)
 	wait_until(stats_get(&stats.memory_bytes) == 0);
 	end();
 }
+
+/* Read past the page cache, it is held for other such readers for a moment; then it is dropped, and
+ * fetched again, all within that. */
+Test(engine_room, what_is_fetched_anew_is_not_let_go_with_what_was_there_before)
+{
+	struct block b = { f, 0 };
+	struct entry *entry;
+	struct reader r;
+	uint64_t bytes;
+
+	begin(MEMORY, 2);
+	engine_known(engine, f);
+	cr_assert_eq(engine_warm(engine, &f, 1), 1);
+	fetch_all();
+	fake_sink_end_all(&sink);
+	settle();
+	cr_assert(is_pushed(f));
+	read_by(&r, f, 0, (struct read_by){ 1, true });
+	end_fetch(f, 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	settle();
+	cr_assert_eq(engine_forget(engine, &f, 1, &bytes), 0);
+	settle();
+	fake_sink_end_all(&sink);
+	settle();
+	cr_assert_eq(engine_where(engine, f), WHERE_SOURCE);
+	cr_assert_eq(engine_warm(engine, &f, 1), 1);
+	fetch_all();
+	wait_until(stats_get(&stats.memory_bytes) == settle().plan.held);
+	cr_assert_eq(engine_where(engine, f), WHERE_MEMORY);
+	cr_assert_eq(engine_read(engine, b, (struct read_by){ 1, true }, NULL, &entry), 1,
+		     "it is not there");
+	store_unpin(entry);
+	end();
+}
