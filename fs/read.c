@@ -162,15 +162,15 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		fuse_reply_buf(req, NULL, 0);
 		return;
 	}
-	p = malloc(sizeof(*p));
+	file = DL_MIN(file, (uint64_t)off + size);
+	p = file <= engine_readable(s->engine) ? malloc(sizeof(*p)) : NULL;
 	if (!p) {
-		fuse_reply_err(req, ENOMEM);
+		fuse_reply_err(req, file > engine_readable(s->engine) ? EFBIG : ENOMEM);
 		return;
 	}
 	*p = (struct parked){
 		.waiter.wake = on_wake, .req = req, .serve = s, .id = node_sample(ino),
-		.offset = (uint64_t)off,
-		.left = (size_t)DL_MIN((uint64_t)size, file - (uint64_t)off),
+		.offset = (uint64_t)off, .left = (size_t)(file - (uint64_t)off),
 		/* The flags come with each READ, also where no OPEN does. */
 		.by = { (uint32_t)fuse_req_ctx(req)->pid, fi->flags & O_DIRECT },
 	};

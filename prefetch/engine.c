@@ -245,6 +245,11 @@ bool is_big(const struct engine *e, sample_id id)
 		!served_wants(e->options.served, id);
 }
 
+uint64_t engine_readable(const struct engine *e)
+{
+	return e->block_size << 32;
+}
+
 struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 			  uint64_t *ret_start)
 {

@@ -83,6 +83,8 @@ void engine_scanned(struct engine *e);                  /* the manifest is compl
 void engine_pressed(struct engine *e);                  /* somebody here lacks memory */
 
 /* --- Reading -------------------------------------------------------------------------- */
+/* So many bytes of a file have blocks: petabytes. */
+uint64_t engine_readable(const struct engine *e);
 /* Which block holds this byte of the sample, and the block's first byte. */
 struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 			  uint64_t *ret_start);

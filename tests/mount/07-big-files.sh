@@ -92,3 +92,30 @@ for r in readers: r.join()
 P
 fetched=$(stat_of bytes_fetched)
 [ "$fetched" -le $((72 << 20)) ] || fail "$fetched bytes were fetched for 35 MiB"
+umount_dlfs "$mnt"
+
+# Farther than there are blocks nothing is read, and nothing else is shown in its place.
+mkdir "$work/far"
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=16m none "$work/far"; then
+	remember "$work/far"
+	truncate -s 5P "$work/far/p.bin"
+	python3 - "$work/far/p.bin" <<'P'
+import os, sys
+file = os.open(sys.argv[1], os.O_WRONLY)
+for at in 0, (1 << 52) - 4, (1 << 52) + 5000:
+    os.pwrite(file, b"here", at)
+P
+	mount_dlfs "$work/far" "$mnt" order=none,memory=64MiB
+	python3 - "$mnt/p.bin" <<'P'
+import os, sys
+file = os.open(sys.argv[1], os.O_RDONLY)
+for at in 0, (1 << 52) - 4:
+    assert os.pread(file, 4, at) == b"here", at
+try:
+    sys.exit(f"beyond 4 PiB there is {os.pread(file, 4, (1 << 52) + 5000)}")
+except OSError:
+    pass
+assert os.fstat(file).st_size == 5 << 50, os.fstat(file).st_size
+P
+	umount_dlfs "$mnt"
+fi
