@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/edits.h"
 #include "config/param.h"
 
 /* What mount(8), fstab(5) and systemd put among the options.  dlfs is read-only, without
@@ -70,8 +71,8 @@ static int set_pair(struct config *c, const char *key, const char *value,
 	return config_set(c, key, value, reterr);
 }
 
-/* Words that follow a comma in an order's spec (prefetch/order/order.h). */
-static bool is_of_order(const char *word)
+/* The word of an order's spec (prefetch/order/order.h) that it is, or nearly is; or NULL. */
+static const char *order_word(const char *word)
 {
 	static const char *const words[] = {
 		"seed", "epoch", "epochs", "world", "ranks", "drop_last", "root", "piece",
@@ -80,15 +81,40 @@ static bool is_of_order(const char *word)
 
 	for (size_t i = 0; i < DL_COUNT(words); i++)
 		if (strcmp(word, words[i]) == 0)
-			return true;
-	return false;
+			return words[i];
+	for (size_t i = 0; i < DL_COUNT(words); i++)
+		if (edits(word, words[i]) <= 1)
+			return words[i];
+	return NULL;
 }
 
-static int refuse_order(const char *word, const char *value, struct config_error *reterr)
+/* Its words begin after a colon, and have commas between them, which are not those of -o. */
+static int refuse_order(const struct config *c, const char *word, const char *value,
+			struct config_error *reterr)
 {
-	return param_refuse(reterr, "\"%s\" belongs to order: write its comma as \\, and quote it: "
-			    "-o 'order=...\\,%s%s%.60s'", word, word, value ? "=" : "",
-			    value ? value : "");
+	const char *order = strcmp(c->order, "auto") == 0 ? "..." : c->order;
+	bool first = strcmp(order, "...") != 0 && !strchr(order, ':');
+
+	return param_refuse(reterr, "\"%s\" belongs to order: write %s -o 'order=%.80s%s%s%s%.60s'",
+			    word, first ? "it after a colon:" :
+			    "its comma as \\, and quote it:", order, first ? ":" : "\\,", word,
+			    value ? "=" : "", value ? value : "");
+}
+
+/* A word that nothing here knows: 0 if it is none of an order either. */
+static int refuse_if_of_order(const struct config *c, const char *given, const char *value,
+			      struct config_error *reterr)
+{
+	const char *word = order_word(given);
+	struct config_error unknown = { 0 };
+
+	if (!word || param_find(given))
+		return 0;
+	/* One letter is wrong, and perhaps a setting was meant. */
+	if (strcmp(word, given) != 0 && param_unknown(given, &unknown) == -EINVAL &&
+	    strstr(unknown.text, "did you mean"))
+		return 0;
+	return refuse_order(c, word, value, reterr);
 }
 
 static int refuse_word(const char *word, struct config_error *reterr)
@@ -114,13 +140,13 @@ static int set_word(struct config *c, char *word, struct config_error *reterr)
 
 	if (!*word || is_not_for_us(word) || set_flag(c, word))
 		return 0;
-	if (!equals && is_of_order(word))
-		return refuse_order(word, NULL, reterr);
+	if (equals)
+		*equals = '\0';
+	r = refuse_if_of_order(c, word, equals ? equals + 1 : NULL, reterr);
+	if (r < 0)
+		return r;
 	if (!equals)
 		return refuse_word(word, reterr);
-	*equals = '\0';
-	if (is_of_order(word))
-		return refuse_order(word, equals + 1, reterr);
 	r = set_pair(c, word, equals + 1, reterr);
 	/* "keep=a,b=c": the comma was meant to belong to the value. */
 	len = strlen(reterr->text);

@@ -14,6 +14,7 @@
 #include "fs/cli/cli.h"
 #include "fs/host/host.h"
 #include "fs/profile/report.h"
+#include "prefetch/source/source.h"
 
 #define WORKERS_MAX 65535
 #define RATIOS "1,0.98,0.95,0.9"
@@ -299,6 +300,7 @@ static int run(int argc, char **argv)
 {
 	struct request q = { 0 };
 	dl_cleanup(dl_freep) char *source = NULL;
+	char why[160];
 	int r;
 
 	if (!take_ratios(&q.options, RATIOS))
@@ -310,6 +312,8 @@ static int run(int argc, char **argv)
 	if (!source)
 		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(errno));
 	q.options.source = source;
+	if (q.options.layers && source_check_layers(q.options.layers, why) < 0)
+		return cli_usage(&cmd_profile, "--source-layers: %s", why);
 	r = open_report(&q);
 	if (r == CLI_OK)
 		r = profile(&q);

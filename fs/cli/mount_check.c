@@ -10,6 +10,7 @@
 #include "fs/cli/cli.h"
 #include "fs/host/host.h"
 #include "prefetch/order/order.h"
+#include "prefetch/source/source.h"
 #include "prefetch/store/disk_folder.h"
 
 #define TINY_PIXELS 16                 /* nobody trains on less */
@@ -68,6 +69,14 @@ static int check_order(const char *text)
 	char why[160] = "out of memory";
 
 	return order_parse(text, &spec, why) < 0 ? cli_fail(CLI_MOUNT_FAILED, "order: %s", why) : 0;
+}
+
+static int check_layers(const char *text)
+{
+	char why[160];
+
+	return source_check_layers(text, why) < 0 ?
+		cli_fail(CLI_MOUNT_FAILED, "source_layers: %s", why) : 0;
 }
 
 /* A list is named relative to where the command was given, and read from elsewhere. */
@@ -151,6 +160,8 @@ int mount_check(struct config *c, int *ret_lock)
 		r = check_order(c->order);
 	if (r == 0)
 		r = resolve_list(c);
+	if (r == 0)
+		r = check_layers(c->source_layers);
 	if (r == 0)
 		r = check_store(c);
 	if (r != 0)

@@ -174,7 +174,7 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 	return 0;
 }
 
-/* The nearest word, or all of them. */
+/* The nearest word, or all of them; given is "" where a comma or the colon has none after it. */
 static int refuse_word(const char *given, unsigned allowed, char reterr[160])
 {
 	char all[80] = "";
@@ -189,16 +189,23 @@ static int refuse_word(const char *given, unsigned allowed, char reterr[160])
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", len ? ", " : "",
 					words[i].name);
 	}
+	if (!*given)
+		return refuse(reterr, "nothing stands after a comma or the colon; this order takes "
+			      "%s", all);
+	if (*given >= '0' && *given <= '9' && (allowed & WORD_SEED))
+		return refuse(reterr, "\"%.40s\" is not a word of this order; did you mean "
+			      "seed=%.40s?", given, given);
 	return refuse(reterr, "\"%.40s\" is not a word of this order; it takes %s", given, all);
 }
 
+/* text: what stands after the colon, or NULL. */
 static int read_words(struct order_spec *s, char *text, unsigned allowed, unsigned needed,
 		      char reterr[160])
 {
 	unsigned seen = 0;
-	char *save = NULL;
+	char *part;
 
-	for (char *part = strtok_r(text, ",", &save); part; part = strtok_r(NULL, ",", &save)) {
+	while ((part = strsep(&text, ",")) != NULL) {
 		char *value = strchr(part, '=');
 		const struct word *w = NULL;
 		int r;
@@ -261,7 +268,20 @@ static int read_kind(struct order_spec *s, const struct kind *k, const char *res
 	}
 	if (rest && !k->allowed)
 		return refuse(reterr, "%s has no words after it", k->name);
-	return read_words(s, text ? text : (char[]){ "" }, k->allowed, k->needed, reterr);
+	return read_words(s, text, k->allowed, k->needed, reterr);
+}
+
+/* A comma where the colon belongs. */
+static int refuse_comma(const struct kind *k, const char *rest, char reterr[160])
+{
+	if (k->kind == ORDER_LIST)
+		return refuse(reterr, "list needs a file after a colon: list:%.60s",
+			      *rest ? rest : "/path/to/order.txt");
+	if (!k->allowed)
+		return refuse(reterr, "%s has no words after it", k->name);
+	if (!*rest)
+		return refuse_word("", k->allowed, reterr);
+	return refuse(reterr, "words of an order come after a colon: %s:%.60s", k->name, rest);
 }
 
 static int check(const struct order_spec *s, char reterr[160])
@@ -275,7 +295,7 @@ static int check(const struct order_spec *s, char reterr[160])
 int order_parse(const char *text, struct order_spec *ret, char reterr[160])
 {
 	dl_cleanup(order_spec_fini) struct order_spec s = { .text = strdup(text) };
-	size_t len = strcspn(text, ":");
+	size_t len = strcspn(text, ":,");
 	const char *rest = text[len] ? text + len + 1 : NULL;
 	int r;
 
@@ -285,6 +305,8 @@ int order_parse(const char *text, struct order_spec *ret, char reterr[160])
 	for (size_t i = 0; i < DL_COUNT(kinds); i++) {
 		if (strlen(kinds[i].name) != len || memcmp(kinds[i].name, text, len) != 0)
 			continue;
+		if (text[len] == ',')
+			return refuse_comma(&kinds[i], rest, reterr);
 		r = read_kind(&s, &kinds[i], rest, reterr);
 		if (r == 0)
 			r = check(&s, reterr);

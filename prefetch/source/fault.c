@@ -33,10 +33,8 @@ static int error_of(const char *name, int *ret)
 	return -EINVAL;
 }
 
-static int fault_open(struct source *s)
+static int parse(struct fault *fa, const char *at)
 {
-	struct fault *fa = dl_container_of(s, struct fault, source);
-	const char *at = s->args;
 	struct layer_arg arg;
 	int r;
 
@@ -53,6 +51,18 @@ static int fault_open(struct source *s)
 			return -EINVAL;
 	}
 	return r < 0 || fa->every == 0 ? -EINVAL : 0;
+}
+
+static int fault_check(const char *args)
+{
+	struct fault fa = { 0 };
+
+	return parse(&fa, args);
+}
+
+static int fault_open(struct source *s)
+{
+	return parse(dl_container_of(s, struct fault, source), s->args);
 }
 
 static void on_inner(struct fetch *inner)
@@ -97,6 +107,8 @@ static void nothing(struct source *s)
 const struct source_ops source_fault = {
 	.name = "fault",
 	.size = sizeof(struct fault),
+	.takes = "errno=EIO,every=7",
+	.check = fault_check,
 	.open = fault_open,
 	.submit = fault_submit,
 	.depth = fault_depth,

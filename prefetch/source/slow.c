@@ -66,6 +66,13 @@ static int parse(struct slow *sl, const char *args)
 	return 0;
 }
 
+static int slow_check(const char *args)
+{
+	struct slow sl = { 0 };
+
+	return parse(&sl, args);
+}
+
 /* On a thread of the source below. */
 static void on_inner(struct fetch *inner)
 {
@@ -259,6 +266,8 @@ static void slow_close(struct source *s)
 const struct source_ops source_slow = {
 	.name = "slow",
 	.size = sizeof(struct slow),
+	.takes = "latency=10ms,parallel=64,bandwidth=100MB/s,every=1,seek=8ms",
+	.check = slow_check,
 	.open = slow_open,
 	.submit = slow_submit,
 	.hurry = slow_hurry,

@@ -1,6 +1,7 @@
 #include "prefetch/source/source.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "prefetch/source/layer.h"
@@ -89,6 +90,42 @@ static int open_layers(const struct source_options *o, struct source **s)
 		return open_any_bottom(o, s);
 	text = strdup(o->layers);
 	return text ? open_named(o, text, s) : -ENOMEM;
+}
+
+static int check_layer(const char *name, const char *args, bool last, char reterr[160])
+{
+	const struct source_ops *ops = last ? find(bottoms, DL_COUNT(bottoms), name) : NULL;
+
+	if (!ops)
+		ops = find(layers_known, DL_COUNT(layers_known), name);
+	if (!ops)
+		snprintf(reterr, 160, "\"%.40s\" is no layer; there are slow, fault and, as the "
+			 "last one, threads or uring", name);
+	else if (args && !ops->check)
+		snprintf(reterr, 160, "the layer %s takes no arguments", name);
+	else if (args && ops->check(args) < 0)
+		snprintf(reterr, 160, "\"%.40s\" is nothing for the layer %s; it takes %s", args,
+			 name, ops->takes);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+int source_check_layers(const char *layers, char reterr[160])
+{
+	dl_cleanup(dl_freep) char *text = strdup(layers);
+	char *rest = text, *name;
+	int r = text ? 0 : -ENOMEM;
+
+	snprintf(reterr, 160, "out of memory");
+	while (*layers && r == 0 && (name = strsep(&rest, "|")) != NULL) {
+		char *args = strchr(name, ':');
+
+		if (args)
+			*args++ = 0;
+		r = check_layer(name, args, !rest, reterr);
+	}
+	return r;
 }
 
 int source_open(const struct source_options *options, struct source **ret)

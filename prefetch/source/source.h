@@ -44,6 +44,10 @@ struct fetch {
 struct source_ops {
 	const char *name;
 	size_t size;                   /* sizeof the implementation; open() gets it zeroed */
+	/* Of a layer with arguments: an example of all of them, and whether these are some; or
+	 * -EINVAL. */
+	const char *takes;
+	int (*check)(const char *args);
 
 	int (*open)(struct source *s);
 	/* Start f, sooner the lower its due.  0: done() will run.  -ESHUTDOWN, -ENOMEM: f was
@@ -97,6 +101,9 @@ struct source_options {
  * -EINVAL: no such layer or argument.
  */
 int source_open(const struct source_options *options, struct source **ret) DL_MUST_CHECK;
+/* Whether there are such layers; "" is fine.  -EINVAL: a sentence in reterr says what would be
+ * right; -ENOMEM. */
+int source_check_layers(const char *layers, char reterr[160]) DL_MUST_CHECK;
 /* -EINVAL: id is no regular file, or the range is not in it; else as source_ops. */
 int source_submit(struct source *s, struct fetch *f) DL_MUST_CHECK;
 void source_hurry(struct source *s, sample_id id, uint64_t offset);

@@ -43,6 +43,10 @@ refuses "\"world\" belongs to order: .* -o 'order=.*,world=4'" src mnt -o order=
 refuses "\"drop_last\" belongs to order: .*,drop_last'" src mnt -o order=torch-distributed:seed=0,drop_last
 refuses 'order: "sed" is not a word of this order; did you mean seed?' src mnt -o order=torch:sed=7
 refuses 'order: "foo" is not a word of this order; it takes seed, epoch, epochs, root' src mnt -o order=torch:foo=7
+refuses "after a colon: -o 'order=sequential:root=sub'" src mnt -o order=sequential,root=sub
+refuses 'order: nothing stands after a comma' src mnt -o 'order=torch:seed=1\,'
+refuses 'source_layers: "bogus" is no layer; there are slow' src mnt -o source_layers=bogus
+refuses '"latency" is nothing for the layer slow; it takes latency=' src mnt -o source_layers=slow:latency
 refuses 'comma inside a value' src mnt -o 'keep=a,*b*'
 refuses 'did you mean store.path' src mnt -o store=/tmp/x
 refuses 'from 0 to 65535' src mnt -o max_short_side=-1

@@ -242,8 +242,8 @@ Test(config, drops_what_is_for_mount_and_systemd)
 	cr_assert_eq(config_print_yaml(c, &before), 0);
 	cr_assert_eq(config_parse_options(c, "rw,ro,nofail,_netdev,noauto,auto,user,users,owner,"
 					  "user=me,defaults,x-systemd.requires=/a,comment=a b,"
-					  "nosuid,nodev,noexec,relatime,noatime,dev,suid,exec", &e),
-		     0, "%s", e.text);
+					  "nosuid,nodev,noexec,relatime,noatime,dev,suid,,exec,",
+					  &e), 0, "%s", e.text);
 	cr_assert_eq(config_print_yaml(c, &after), 0);
 	cr_assert_eq(before.len, after.len);
 	cr_assert_eq(memcmp(before.at, after.at, after.len), 0);
@@ -259,7 +259,12 @@ ParameterizedTestParameters(config, refuses_options_with_a_reason)
 		{ "remount", 0, 0, "unmount, then mount again" },
 		{ "xyzzyq", 0, 0, "no option \"xyzzyq\"" },
 		{ "fsname=", 0, 0, "fsname= needs a name" },
-		{ "order=torch-distributed:seed=1,world=2", 0, 0, "-o 'order=...\\,world=2'" },
+		{ "order=torch-distributed:seed=1,world=2", 0, 0, "seed=1\\,world=2'" },
+		{ "world=2", 0, 0, "-o 'order=...\\,world=2'" },
+		{ "order=sequential,root=DIR", 0, 0, "colon: -o 'order=sequential:root=DIR'" },
+		{ "order=sequential,roots=DIR", 0, 0, "-o 'order=sequential:root=DIR'" },
+		{ "order=torch:seed=1,epochs=3", 0, 0, "seed=1\\,epochs=3'" },
+		{ "leed=1", 0, 0, "did you mean lead?" },
 		{ "order=auto,drop_last", 0, 0, "\"drop_last\" belongs to order" },
 		{ "keep=a,b=c", 0, 0, "is written \\," },
 		{ "=1", 0, 0, "no setting" },

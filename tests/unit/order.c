@@ -85,6 +85,8 @@ Test(order, refuses_bad_specs)
 		"torch-distributed:seed=1,world=4,ranks=+",
 		"torch-distributed:seed=1,world=4,ranks=0-99999999999",
 		"torch-distributed:seed=1,world=4,drop_last=1",
+		"torch:seed=1,", "torch:,seed=1", "torch:seed=1,,epoch=2", "sequential:",
+		"sequential,", "sequential,root=a", "none,", "list,a",
 	};
 
 	for (size_t i = 0; i < DL_COUNT(bad); i++) {
@@ -92,6 +94,27 @@ Test(order, refuses_bad_specs)
 
 		cr_assert_eq(parse(bad[i], &s), -EINVAL, "\"%s\"", bad[i]);
 		cr_assert_eq(s.kind, ORDER_NONE, "\"%s\"", bad[i]);
+	}
+}
+
+Test(order, says_what_would_be_right)
+{
+	static const struct { const char *spec, *says; } cases[] = {
+		{ "torch:seed=1,", "nothing stands after a comma or the colon; this order takes "
+		  "seed, epoch, epochs, root" },
+		{ "sequential,root=a", "come after a colon: sequential:root=a" },
+		{ "sequential:rot=a", "did you mean root?" },
+		{ "sequential:foo=a", "it takes epoch, epochs, root" },
+		{ "torch:7", "did you mean seed=7?" },
+		{ "list,a", "after a colon: list:a" },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(cases); i++) {
+		struct order_spec s;
+		char why[160] = "";
+
+		cr_assert_eq(order_parse(cases[i].spec, &s, why), -EINVAL, "%s", cases[i].spec);
+		cr_assert_not_null(strstr(why, cases[i].says), "%s: %s", cases[i].spec, why);
 	}
 }
 

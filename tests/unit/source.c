@@ -443,11 +443,24 @@ Test(source, says_which_layers_there_are)
 		"slow:bandwidth=5MB", "fault:every=0", "fault:errno=EWHAT", "fault:=EIO",
 		"slow||threads", "threads|slow", "threads:4", "|", "uring|threads",
 	};
+	static const char *const right[] = {
+		"", "threads", "uring", "slow", "slow:", "fault|slow:latency=1ms|threads",
+		"slow:latency=10ms,parallel=64,bandwidth=100MB/s,every=1,seek=8ms",
+		"fault:errno=EIO,every=7",
+	};
 	struct place p = place_new(1, "threads");
 	struct source *s = NULL;
+	char why[160];
 
-	for (size_t i = 0; i < DL_COUNT(wrong); i++)
+	for (size_t i = 0; i < DL_COUNT(wrong); i++) {
 		cr_expect_eq(open_source(p.m, wrong[i], &s), -EINVAL, "%s", wrong[i]);
+		cr_expect_eq(source_check_layers(wrong[i], why), -EINVAL, "%s", wrong[i]);
+	}
 	cr_expect(!s);
+	for (size_t i = 0; i < DL_COUNT(right); i++)
+		cr_expect_eq(source_check_layers(right[i], why), 0, "%s: %s", right[i], why);
+	cr_expect_eq(source_check_layers("slow:latency=1", why), -EINVAL);
+	cr_expect_str_eq(why, "\"latency=1\" is nothing for the layer slow; it takes latency=10ms,"
+			 "parallel=64,bandwidth=100MB/s,every=1,seek=8ms");
 	place_free(&p);
 }
