@@ -46,8 +46,14 @@ int config_parse_options(struct config *c, const char *options, struct config_er
 /* One setting; -EINVAL, -ENOMEM (without a text). */
 int config_set(struct config *c, const char *key, const char *value, struct config_error *reterr)
 	DL_MUST_CHECK;
-/* What is in force, as a file that config_load() takes. */
-int config_print_yaml(const struct config *c, struct buf *ret) DL_MUST_CHECK;
+/* What a setting that is auto comes to here and now, for people. */
+struct config_note {
+	const char *key;
+	char text[64];                 /* one line */
+};
+/* What is in force, as a file that config_load() takes; notes are comments in it. */
+int config_print_yaml(const struct config *c, const struct config_note *notes, size_t count,
+		      struct buf *ret) DL_MUST_CHECK;
 
 /* Generated pages: the option list of --help (plain text), REFERENCE.md, dlfs.yaml(5) (mdoc). */
 int config_print_help(struct buf *ret) DL_MUST_CHECK;

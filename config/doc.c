@@ -37,7 +37,7 @@ static int print_checked(const char *path, struct buf *ret)
 		fprintf(stderr, "%s\n", e.text);
 		return r;
 	}
-	return config_print_yaml(c, ret);
+	return config_print_yaml(c, NULL, 0, ret);
 }
 
 int main(int argc, char **argv)

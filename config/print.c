@@ -77,16 +77,22 @@ static int print_setting(const struct config *c, const struct param *p, struct b
 		r = buf_append(&value, "", 1);
 	if (r < 0)
 		return r;
-	r = print_value(p, (char *)value.at, ret);
-	return r < 0 ? r : buf_printf(ret, "\n");
+	return print_value(p, (char *)value.at, ret);
 }
 
-int config_print_yaml(const struct config *c, struct buf *ret)
+int config_print_yaml(const struct config *c, const struct config_note *notes, size_t count,
+		      struct buf *ret)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < param_count && r == 0; i++)
+	for (size_t i = 0; i < param_count && r == 0; i++) {
 		r = print_setting(c, &params[i], ret);
+		for (size_t j = 0; j < count && r == 0; j++)
+			if (strcmp(notes[j].key, params[i].key) == 0)
+				r = buf_printf(ret, "  # %s", notes[j].text);
+		if (r == 0)
+			r = buf_printf(ret, "\n");
+	}
 	return r;
 }
 

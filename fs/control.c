@@ -23,17 +23,12 @@ static int text_order_next(struct serve *s, struct buf *ret)
 	return engine_order_text(s->engine, true, ret);
 }
 
-static int text_config(struct serve *s, struct buf *ret)
-{
-	return config_print_yaml(s->options->config, ret);
-}
-
 static const struct file {
 	const char *name;
 	int (*make)(struct serve *s, struct buf *ret);
 	bool dear;                     /* as long as the dataset has files */
 } files[] = {
-	{ "config.yaml", text_config, false },
+	{ "config.yaml", report_config, false },
 	{ "metrics", report_metrics, false },
 	{ "order", text_order, true },
 	{ "order.next", text_order_next, true },

@@ -1,6 +1,9 @@
 #include "fs/report.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
+#include "config/units.h"
 #include "fs/command.h"
 #include "fs/control.h"
 #include "fs/watch.h"
@@ -32,6 +35,11 @@ static void look_served(struct serve *s)
 
 struct report_texts { char store[80], asked[COMMAND_TEXT], refused[COMMAND_TEXT]; };
 
+static const char *name_of_watch(const struct serve *s)
+{
+	return s->watch && s->watch->ops ? s->watch->ops->name : "off";
+}
+
 static int look(struct serve *s, struct report_texts *texts, struct report *ret)
 {
 	const struct serve_options *o = s->options;
@@ -39,7 +47,7 @@ static int look(struct serve *s, struct report_texts *texts, struct report *ret)
 	*ret = (struct report){
 		.stats = s->stats, .version = DLFS_VERSION, .source = o->config->source,
 		.mountpoint = o->mountpoint,
-		.observe = s->watch && s->watch->ops ? s->watch->ops->name : "off",
+		.observe = name_of_watch(s),
 		.pid = (uint64_t)getpid(), .memory = o->memory,
 		.uptime_ns = clock_now() - control_started(s->control),
 	};
@@ -69,4 +77,37 @@ int report_metrics(struct serve *s, struct buf *ret)
 	int error = look(s, &texts, &r);
 
 	return error < 0 ? error : report_print_metrics(&r, ret);
+}
+
+int report_config(struct serve *s, struct buf *ret)
+{
+	const struct config *c = s->options->config;
+	struct config_note notes[5];
+	size_t count = 0;
+	char size[32];
+
+	if (c->memory == 0) {
+		notes[count].key = "memory";
+		snprintf(notes[count++].text, sizeof(notes->text), "%s",
+			 units_human_size(s->options->memory, size));
+	}
+	if (c->lead == 0) {
+		notes[count].key = "lead";
+		snprintf(notes[count++].text, sizeof(notes->text), "%llu now",
+			 (unsigned long long)stats_get(&s->stats->lead_target));
+	}
+	if (c->observe == OBSERVE_AUTO) {
+		notes[count].key = "observe";
+		snprintf(notes[count++].text, sizeof(notes->text), "%s", name_of_watch(s));
+	}
+	if (c->threads == 0) {
+		notes[count].key = "threads";
+		snprintf(notes[count++].text, sizeof(notes->text), "%u", s->threads);
+	}
+	if (c->store_size == 0 && s->tier.disk) {
+		notes[count].key = "store.size";
+		snprintf(notes[count++].text, sizeof(notes->text), "%s",
+			 units_human_size(s->tier.limit, size));
+	}
+	return config_print_yaml(c, notes, count, ret);
 }

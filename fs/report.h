@@ -18,3 +18,5 @@ int report_print_metrics(const struct report *r, struct buf *ret) DL_MUST_CHECK;
 /* Of this server, now.  Waits for the planner, so for milliseconds. */
 int report_json(struct serve *s, struct buf *ret) DL_MUST_CHECK;
 int report_metrics(struct serve *s, struct buf *ret) DL_MUST_CHECK;
+/* The settings in force (config.yaml), and beside "auto" what that is now. */
+int report_config(struct serve *s, struct buf *ret) DL_MUST_CHECK;

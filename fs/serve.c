@@ -147,6 +147,7 @@ static int start_requests(struct serve *s, struct requests *q)
 
 	q->serve = s;
 	q->main = pthread_self();
+	s->threads = want;
 	for (q->count = 0; q->count < want; q->count++) {
 		q->running++;
 		if (pthread_create(&q->threads[q->count], NULL, request_main, q) != 0) {

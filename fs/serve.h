@@ -60,6 +60,7 @@ struct serve {
 	struct early *early;
 	double entry_timeout, negative_timeout;        /* seconds */
 	uint64_t served_saved;         /* served_turn() then */
+	unsigned threads;              /* that answer requests; set before the first of them */
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
 	_Atomic bool stopping;
 };

@@ -75,8 +75,19 @@ static int fail_dead(const char *mountpoint)
 			mountpoint);
 }
 
+bool cli_is_gone(const char *mountpoint)
+{
+	dl_cleanup(host_mount_fini) struct host_mount m = { 0 };
+
+	return host_mount_of(mountpoint, &m) == 1 && strcmp(m.mountpoint, mountpoint) != 0;
+}
+
 int cli_fail_call(const char *mountpoint, const char *what, int error)
 {
+	/* What is asked then is the folder below. */
+	if (cli_is_gone(mountpoint))
+		return cli_fail(CLI_FAILED, "the mount at %s is gone: it was unmounted meanwhile",
+				mountpoint);
 	if (is_dead(error))
 		return fail_dead(mountpoint);
 	if (error == ETIMEDOUT)

@@ -95,6 +95,36 @@ static int show(const char *mountpoint)
 	return CLI_OK;
 }
 
+/* Why an epoch cannot be listed, and what will change that. */
+static int say_unknown(const char *mountpoint, bool next)
+{
+	dl_cleanup(view_freep) struct view *v = NULL;
+	int r = view_read(mountpoint, &v);
+	const char *spec, *state, *why;
+
+	if (r != CLI_OK)
+		return r;
+	spec = view_text(v, "order.spec");
+	state = view_text(v, "order.state");
+	if (!*spec && *view_text(v, "order.asked"))
+		return cli_fail(CLI_FAILED, "no epoch is known: the order %s was refused: %s",
+				view_text(v, "order.asked"), view_text(v, "order.refused"));
+	if (strcmp(state, "none") == 0)
+		return cli_fail(CLI_FAILED, "no epoch is known: no order is followed at %s; "
+				"`dlfs order %s SPEC` tells one", mountpoint, mountpoint);
+	if (view_number(v, "order.length") > 0)
+		why = next ? "nothing says yet what comes after the running one" :
+			"it has just changed; try again";
+	else if (strcmp(spec, "auto") == 0)
+		why = "it is found out from the opens, and those so far do not tell it";
+	else if (strcmp(state, "believed") == 0)
+		why = "there are several ways to read it, and the first opens will tell which";
+	else
+		why = "the last opens do not fit it";
+	return cli_fail(CLI_FAILED, "the %s epoch of %s is not known yet (order %s): %s",
+			next ? "next" : "running", mountpoint, spec, why);
+}
+
 static int list(const char *mountpoint, const char *file)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
@@ -107,8 +137,7 @@ static int list(const char *mountpoint, const char *file)
 	if (r < 0)
 		return cli_fail_call(mountpoint, "does not tell the order", -r);
 	if (text.len == 0)
-		return cli_fail(CLI_FAILED, "the %s epoch of %s is not known yet",
-				strcmp(file, "order") == 0 ? "running" : "next", mountpoint);
+		return say_unknown(mountpoint, strcmp(file, "order") != 0);
 	fwrite(text.at, 1, text.len, stdout);
 	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
 }
@@ -164,7 +193,9 @@ const struct command cmd_order = {
 		"                   torch-distributed:seed=S,world=W,ranks=R, drawn or list:FILE;\n"
 		"                   without it: what is believed, and the position\n"
 		"  -e, --epoch E    the epoch that begins next, of an order that was told\n"
-		"  -l, --list       the running epoch, a path a line\n"
-		"  -n, --next       the next epoch, as soon as it is known\n",
+		"  -l, --list       the running epoch, a path a line; before the first opens,\n"
+		"                   if the order leaves no choice\n"
+		"  -n, --next       the next epoch, as soon as it is known\n"
+		"                   (exit code 1, and the reason, while it is not)\n",
 	.run = run,
 };

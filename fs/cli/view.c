@@ -46,7 +46,7 @@ int view_read(const char *mountpoint, struct view **ret)
 
 	if (r == 0)
 		return CLI_OK;
-	if (r == -ENOENT)
+	if (r == -ENOENT && !cli_is_gone(mountpoint))
 		return cli_fail(CLI_FAILED, "%s is not a dlfs mount; `findmnt -t fuse.dlfs` lists "
 				"them", mountpoint);
 	if (r == -EINVAL)

@@ -16,7 +16,7 @@ static struct buf print(const struct config *c)
 {
 	struct buf text = BUF_EMPTY;
 
-	assert(config_print_yaml(c, &text) == 0);
+	assert(config_print_yaml(c, NULL, 0, &text) == 0);
 	return text;
 }
 

@@ -23,6 +23,14 @@ done
 grep -q '^dlfs_opens_total [0-9]' "$mnt/.dlfs/metrics" || fail "metrics"
 grep -q '^# TYPE dlfs_opens_total counter' "$mnt/.dlfs/metrics" || fail "metrics have no type"
 grep -q '^order: ' "$mnt/.dlfs/config.yaml" || fail "config.yaml"
+# What auto came to stands beside it, and the file can be used as it is.
+for note in 'memory: auto  # [0-9.]* [MGT]iB' 'lead: auto  # [0-9]* now' 'threads: auto  # [0-9]*' \
+	'observe: auto  # [a-z]*notify'; do
+	grep -qx "$note" "$mnt/.dlfs/config.yaml" || fail "no $note: $(cat "$mnt/.dlfs/config.yaml")"
+done
+cp "$mnt/.dlfs/config.yaml" "$work/config.yaml"
+expect_fail "$DLFS" mount -c "$work/config.yaml"
+grep -q 'already shows' "$work/.out" || fail "config.yaml is no file of settings: $(cat "$work/.out")"
 wait_for 30 sh -c "[ \$(wc -l < $mnt/.dlfs/order) = 6 ]" || fail "order has no 6 lines"
 [ "$(head -1 "$mnt/.dlfs/order")" = c1/1.jpg ] || fail "order begins with $(head -1 "$mnt/.dlfs/order")"
 
@@ -37,9 +45,9 @@ EOF
 setfattr -n user.dlfs.order -v none "$mnt"
 wait_for 30 sh -c "[ \$(jq -r .order.spec $mnt/.dlfs/stats.json) = none ]" || fail "order none was not taken"
 expect_fail "$DLFS" order "$mnt" --list
-grep -q 'the running epoch of .* is not known yet' "$work/.out" || fail "no list: $(cat "$work/.out")"
+grep -q 'no epoch is known: no order is followed' "$work/.out" || fail "no list: $(cat "$work/.out")"
 expect_fail "$DLFS" order "$mnt" --next
-grep -q 'the next epoch of .* is not known yet' "$work/.out" || fail "no list: $(cat "$work/.out")"
+grep -q 'no epoch is known: no order is followed' "$work/.out" || fail "no list: $(cat "$work/.out")"
 expect_fail setfattr -n user.dlfs.order -v nonsense "$mnt"
 [ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = none ] || fail "a bad spec changed the order"
 expect_fail setfattr -n user.dlfs.unknown -v 1 "$mnt"

@@ -161,6 +161,12 @@ else                   # a kernel where the mount is made again
 	kill -9 $pid
 fi
 "$DLFS" umount "$mnt"
+mount_dlfs "$src" "$mnt" "$slow"
+begin_slow
+umount_dlfs "$mnt"
+kill -CONT $pid; code=0; wait $pid || code=$?
+[ $code = 1 ] && grep -q "^dlfs: the mount at $mnt is gone: it was unmounted" "$work/err" ||
+	fail "code $code after the mount: $(cat "$work/err")"
 rm -r "$store"
 
 # As much as has room is all that was asked for, unless it was asked for by name.

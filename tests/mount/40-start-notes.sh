@@ -82,12 +82,19 @@ mount_dlfs src mnt "order=list:$work/list" 2> err
 refused() { "$DLFS" stats mnt | grep -q "^order      list:$work/list, refused: .*line 2"; }
 wait_for 30 refused || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt | grep -q "^list:$work/list refused" || fail "$("$DLFS" order mnt)"
+expect_fail "$DLFS" order mnt --list
+grep -q "the order list:$work/list was refused: .*line 2" .out || fail "$(cat .out)"
+"$DLFS" order mnt sequential
+"$DLFS" order mnt --list | grep -qx file || fail "known before the first open: $("$DLFS" order mnt --list)"
 # A seed that does not fit: `stats` and `order` say so.
 mkdir src/many
 for i in $(seq 200); do echo "$i" > "src/many/$i"; done
 "$DLFS" refresh mnt
 "$DLFS" order mnt torch:seed=8
 "$DLFS" order mnt | grep -q 'waits for the first opens; [0-9]* ways' || fail "$("$DLFS" order mnt)"
+unknown() { expect_fail "$DLFS" order mnt "$1"; grep -q "$2" .out || fail "order $1: $(cat .out)"; }
+unknown --list 'running epoch .* is not known yet (order torch:seed=8): .*the first opens will tell which'
+unknown --next 'next epoch .* is not known yet'
 "$DLFS" stats mnt | grep -qx 'order      torch:seed=8, believed' || fail "$("$DLFS" stats mnt)"
 "$DLFS" order mnt --epoch 3
 "$DLFS" order mnt | grep -q 'next epoch: 3' || fail "$("$DLFS" order mnt)"
@@ -107,6 +114,7 @@ error_of | grep -q 'no number' || fail "error: $(error_of)"
 "$DLFS" drop mnt | grep -q '^forgotten: .* in memory; there is no store' || fail "$("$DLFS" drop mnt)"
 for order in auto none; do
 	"$DLFS" order mnt $order
+	unknown --list "no epoch is known: no order is followed\|(order auto): .* found out from the opens"
 	expect_fail "$DLFS" order mnt --epoch 3
 	grep -q "^dlfs: $order.*by itself\|^dlfs: .*no order is followed" "$work/.out" || fail "$(cat "$work/.out")"
 done

@@ -219,7 +219,7 @@ Test(config, reads_and_prints_lists)
 		     e.text);
 	cr_assert_str_eq(c->keep, "train/dog\n*.jpg\na,b\n");
 	cr_assert_str_eq(c->never, "val\nx/**\n");
-	cr_assert_eq(config_print_yaml(c, &text), 0);
+	cr_assert_eq(config_print_yaml(c, NULL, 0, &text), 0);
 	cr_assert_eq(yaml("keep: 'a, b'\n"), 0);
 	cr_assert_str_eq(c->keep, "a, b\n");
 	cr_assert_eq(yaml("keep: one\nnever: []\n"), 0);
@@ -239,12 +239,12 @@ Test(config, drops_what_is_for_mount_and_systemd)
 	dl_cleanup(buf_free) struct buf before = BUF_EMPTY;
 	dl_cleanup(buf_free) struct buf after = BUF_EMPTY;
 
-	cr_assert_eq(config_print_yaml(c, &before), 0);
+	cr_assert_eq(config_print_yaml(c, NULL, 0, &before), 0);
 	cr_assert_eq(config_parse_options(c, "rw,ro,nofail,_netdev,noauto,auto,user,users,owner,"
 					  "user=me,defaults,x-systemd.requires=/a,comment=a b,"
 					  "nosuid,nodev,noexec,relatime,noatime,dev,suid,,exec,",
 					  &e), 0, "%s", e.text);
-	cr_assert_eq(config_print_yaml(c, &after), 0);
+	cr_assert_eq(config_print_yaml(c, NULL, 0, &after), 0);
 	cr_assert_eq(before.len, after.len);
 	cr_assert_eq(memcmp(before.at, after.at, after.len), 0);
 }
@@ -287,7 +287,7 @@ Test(config, prints_what_it_can_read_again)
 	cr_assert_eq(config_set(c, "source", "a\"b\\c\nd\x7f\xc2\x85\xe2\x80\xa8 # x: y ", &e), 0);
 	cr_assert_eq(config_set(c, "memory", "100MB", &e), 0);
 	cr_assert_eq(config_set(c, "verify", "never", &e), 0);
-	cr_assert_eq(config_print_yaml(c, &first), 0);
+	cr_assert_eq(config_print_yaml(c, NULL, 0, &first), 0);
 	config_free(c);
 	set_up();
 	cr_assert_eq(config_parse_yaml(c, (struct bytes){ first.at, first.len }, &e), 0, "%s",
@@ -295,9 +295,26 @@ Test(config, prints_what_it_can_read_again)
 	cr_assert_str_eq(c->source, "a\"b\\c\nd\x7f\xc2\x85\xe2\x80\xa8 # x: y ");
 	cr_assert_eq(c->memory, 100000000u);
 	cr_assert_eq(c->verify, VERIFY_NEVER);
-	cr_assert_eq(config_print_yaml(c, &second), 0);
+	cr_assert_eq(config_print_yaml(c, NULL, 0, &second), 0);
 	cr_assert_eq(first.len, second.len);
 	cr_assert_eq(memcmp(first.at, second.at, first.len), 0);
+}
+
+Test(config, says_beside_auto_what_it_comes_to)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	static const struct config_note notes[] = {
+		{ "memory", "7.45 GiB: here" }, { "store.size", "\"now\"" },
+	};
+
+	cr_assert_eq(config_set(c, "lead", "7", &e), 0);
+	cr_assert_eq(config_print_yaml(c, notes, DL_COUNT(notes), &text), 0);
+	cr_assert_eq(buf_append(&text, "", 1), 0);
+	cr_assert_not_null(strstr((char *)text.at, "\nmemory: auto  # 7.45 GiB: here\nlead: 7\n"),
+			   "%s", (char *)text.at);
+	cr_assert_eq(yaml((char *)text.at), 0, "%s", e.text);
+	cr_assert_eq(c->memory, 0u, "auto");
+	cr_assert_eq(c->store_size, 0u, "auto");
 }
 
 Test(config, names_the_file_and_the_place)
