@@ -11,6 +11,7 @@
 #include "fs/errand.h"
 #include "fs/notify.h"
 #include "fs/survey.h"
+#include "fs/unreadable.h"
 
 #define DRAIN_NS (10 * CLOCK_S)
 
@@ -322,6 +323,7 @@ static int refresh(struct serve *s)
 		log_warning("the kernel takes long to forget what changed");
 	s->options->shared->checked = true;
 	if (r > 0) {
+		unreadable_look(s);
 		survey_known(s);
 		survey_save(s);
 	}

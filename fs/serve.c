@@ -20,6 +20,7 @@
 #include "fs/pressure.h"
 #include "fs/push.h"
 #include "fs/survey.h"
+#include "fs/unreadable.h"
 #include "fs/warm.h"
 #include "fs/watch.h"
 
@@ -306,6 +307,8 @@ static int begin(struct serve *s, struct requests *q)
 	r = survey_begin(s);
 	if (r == 0 && !s->options->replacement)
 		note_refused(s);
+	if (r == 0 && !s->options->replacement && !*s->options->shared->note)
+		unreadable_note(s, s->options->shared->note, sizeof(s->options->shared->note));
 	s->options->shared->answering = r == 0;
 	return r;
 }

@@ -18,6 +18,7 @@
  * No lock of ours is held across a notify call or any other call into the kernel.
  */
 #pragma once
+#include "base/refuse.h"
 #include "config/config.h"
 #include "fs/shared.h"
 #include "fs/tier.h"
@@ -61,6 +62,8 @@ struct serve {
 	double entry_timeout, negative_timeout;        /* seconds */
 	uint64_t served_saved;         /* served_turn() then */
 	unsigned threads;              /* that answer requests; set before the first of them */
+	char unreadable[REFUSE_MAX];   /* see unreadable.h; complete once looked */
+	_Atomic bool looked;
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
 	_Atomic bool stopping;
 };

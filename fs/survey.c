@@ -9,6 +9,7 @@
 #include "fs/errand.h"
 #include "fs/notify.h"
 #include "fs/unmatched.h"
+#include "fs/unreadable.h"
 #include "fs/watch.h"
 
 #define DRAIN_NS (5 * CLOCK_S)
@@ -108,6 +109,7 @@ static void run_survey(struct errand *e, struct serve *s)
 	}
 	if (!saved || s->options->config->verify == VERIFY_NEVER)
 		*checked = true;
+	unreadable_look(s);
 	watch_all_folders(s);
 	survey_known(s);
 	unmatched_warn(s);

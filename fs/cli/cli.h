@@ -37,8 +37,8 @@ int cli_find_mount(const char *path, char **ret) DL_MUST_CHECK;
 int cli_no_mount(const char *path);
 /* Whether a mount that cli_find_mount() found is none any more. */
 bool cli_is_gone(const char *mountpoint);
-/* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that it, or its server, is gone, or
- * does not come to it; CLI_FAILED. */
+/* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that it, or its server, is gone,
+ * or does not come to it; CLI_FAILED. */
 int cli_fail_call(const char *mountpoint, const char *what, int error);
 /* An extended attribute as a string, with a NUL after it that is not counted.  -errno. */
 int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

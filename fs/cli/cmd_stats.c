@@ -5,6 +5,7 @@
 #include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
+#include "fs/unreadable.h"
 
 static const char *bytes_of(const struct view *v, const char *key, char text[32])
 {
@@ -67,6 +68,20 @@ static void print_store(const struct view *v)
 	       view_number(v, "store_bad"));
 }
 
+static bool has_unreadable(const struct view *v)
+{
+	return view_number(v, "unreadable_folders") + view_number(v, "unreadable_files") > 0;
+}
+
+static void print_unreadable(const struct view *v)
+{
+	char count[64];
+
+	printf("source     %s may not be read by who mounted it\n",
+	       unreadable_count((uint64_t)view_number(v, "unreadable_folders"),
+				(uint64_t)view_number(v, "unreadable_files"), count));
+}
+
 static double as_is(const struct view *v)
 {
 	return view_number(v, "as_is_no_gain") + view_number(v, "as_is_damaged") +
@@ -96,7 +111,7 @@ static void print_images(const struct view *v)
 /* What print_all() prints, print_order()'s two included. */
 static int lines_of(const struct view *v)
 {
-	return 10 + has_store(v) + has_images(v);
+	return 10 + has_unreadable(v) + has_store(v) + has_images(v);
 }
 
 static void print_all(const struct view *v, const char *mountpoint)
@@ -111,6 +126,8 @@ static void print_all(const struct view *v, const char *mountpoint)
 	printf("mount      %s, pid %.0f, replaced %.0f time%s\n", mountpoint,
 	       view_number(v, "pid"), view_number(v, "restarts"),
 	       cli_plural(view_number(v, "restarts")));
+	if (has_unreadable(v))
+		print_unreadable(v);
 	print_order(v);
 	printf("opens      %.0f, %.0f mispredicted (%.2f %%)\n", opens,
 	       view_number(v, "mispredicted"), percent(view_number(v, "mispredicted"), opens));

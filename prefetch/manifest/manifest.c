@@ -390,3 +390,19 @@ struct manifest_usage manifest_usage(const struct manifest *m)
 		.name_bytes = h->names,
 	};
 }
+
+uint64_t manifest_refused(const struct manifest *m, node_id *ret_first)
+{
+	uint32_t folders = m->head->folders;
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < folders; i++) {
+		const struct listing *l = listing_at(m, current_listing(m, i));
+
+		if (m->folders[i].detached || !l || (l->error != -EACCES && l->error != -EPERM))
+			continue;
+		if (count++ == 0)
+			*ret_first = (node_id)i + 1;
+	}
+	return count;
+}

@@ -178,3 +178,5 @@ struct manifest_usage {
 	uint64_t files, bytes, paged, folders, record_bytes, name_bytes;
 };
 struct manifest_usage manifest_usage(const struct manifest *m);
+/* How many folders have an empty listing because they may not be read, and the first of them. */
+uint64_t manifest_refused(const struct manifest *m, node_id *ret_first);

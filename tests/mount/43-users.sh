@@ -39,6 +39,36 @@ expect_fail as "$other" "$DLFS" umount "$mnt"
 as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount"
 ! mountpoint -q "$mnt" || fail "still mounted"
 
+# What this user may not read is counted, and the first of it named: at the mount, if it is found at
+# once, in the log, in stats, and again once it has changed.
+mkdir "$src/closed" "$src/half"
+echo 1 > "$src/closed/1"; echo 1 > "$src/half/1"; echo 1 > "$src/half/2"
+chown -R "$owner:$owner" "$src"
+chmod 000 "$src/closed" "$src/half/1"
+what='1 folder and 1 file'
+warned() {
+	as "$owner" "$DLFS" mount "$src" "$mnt" 2> "$work/err" || fail "$(cat "$work/err")"
+	grep -qx "dlfs: warning: $what of the source may not be read by uid $owner, the first is closed" "$work/err" &&
+		return 0
+	as "$owner" "$DLFS" umount "$mnt"; return 1
+}
+wait_for 30 warned || fail "no warning: $(cat "$work/err")"
+shown() {
+	as "$owner" "$DLFS" stats "$mnt" > "$work/out"
+	grep -qx "source     $what may not be read by who mounted it" "$work/out"
+}
+shown || fail "stats: $(cat "$work/out")"
+chmod 755 "$src/closed"; chmod 000 "$src/half/2"
+as "$owner" "$DLFS" refresh "$mnt"
+what='2 files'; shown || fail "stats after a refresh: $(cat "$work/out")"
+chmod 644 "$src/half/1" "$src/half/2"
+as "$owner" "$DLFS" refresh "$mnt"
+as "$owner" "$DLFS" stats "$mnt" > "$work/out"
+! grep '^source' "$work/out" || fail "all can be read"
+as "$owner" "$DLFS" umount "$mnt"
+as "$owner" "$DLFS" mount "$src" "$mnt" 2> "$work/err" && [ ! -s "$work/err" ] || fail "$(cat "$work/err")"
+as "$owner" "$DLFS" umount "$mnt"
+
 expect_fail as "$owner" "$DLFS" mount "$src" "$mnt" -o observe=fanotify
 grep -q 'observe=fanotify.*CAP_SYS_ADMIN' "$work/.out" || fail "no word of the cure: $(cat "$work/.out")"
 ! mountpoint -q "$mnt" || fail "mounted without what it was to be watched by"
