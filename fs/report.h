@@ -12,6 +12,21 @@ struct report {
 	const char *asked, *refused;   /* the order that was refused last, and why; "": none was */
 };
 
+enum report_kind { REPORT_NUMBER, REPORT_SECONDS, REPORT_FLAG, REPORT_STATE, REPORT_TEXT,
+		   REPORT_WORDS };
+struct report_row {                    /* what is told beside stats_rows, for printers */
+	enum report_kind kind;
+	const char *key, *metric, *help;       /* see report.def */
+	size_t offset;                 /* in struct report */
+};
+extern const struct report_row report_rows[];
+extern const size_t report_row_count;
+/* What a row of the other table is called: in JSON, and in Prometheus. */
+void report_key(const struct stats_row *row, char ret[64]);
+void report_metric(const struct stats_row *row, char ret[128]);
+#define REPORT_INFO "dlfs_info"
+#define REPORT_INFO_HELP "What is mounted where; always 1."
+
 int report_print_json(const struct report *r, struct buf *ret) DL_MUST_CHECK;
 int report_print_metrics(const struct report *r, struct buf *ret) DL_MUST_CHECK;
 

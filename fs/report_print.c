@@ -7,6 +7,21 @@
 
 #define NS 1e9
 
+#define NUMBER REPORT_NUMBER
+#define SECONDS REPORT_SECONDS
+#define FLAG REPORT_FLAG
+#define STATE REPORT_STATE
+#define TEXT REPORT_TEXT
+#define WORDS REPORT_WORDS
+
+const struct report_row report_rows[] = {
+#define REPORT(kind, key, member, metric, help) \
+	{ kind, key, metric, help, offsetof(struct report, member) },
+#include "fs/report.def"
+#undef REPORT
+};
+const size_t report_row_count = DL_COUNT(report_rows);
+
 /* --- JSON ------------------------------------------------------------------------------ */
 
 /* JSON is UTF-8, names are bytes: what is no character becomes U+FFFD. */
@@ -28,15 +43,6 @@ static int add_json_string(struct buf *b, const char *text)
 			r = buf_append(b, at, (size_t)(text - at));
 	}
 	return r < 0 ? r : buf_append(b, "\"", 1);
-}
-
-static int add_json_text(struct buf *b, const char *key, const char *value)
-{
-	int r = buf_printf(b, "\"%s\": ", key);
-
-	if (r == 0)
-		r = add_json_string(b, value);
-	return r < 0 ? r : buf_append(b, ", ", 2);
 }
 
 static const char *state_name(enum tracker_state state)
@@ -63,61 +69,91 @@ static int stem(const struct stats_row *row)
 	return (int)(row->unit == STATS_TIME ? len - strlen("_ns") : len);
 }
 
-static int add_json_row(struct buf *b, const struct report *r, const struct stats_row *row)
+void report_key(const struct stats_row *row, char ret[64])
 {
-	uint64_t value = value_of(r, row);
-
-	if (row->unit == STATS_TIME)
-		return buf_printf(b, "\"%.*s_seconds\": %.9f, ", stem(row), row->name,
-				  (double)value / NS);
-	return buf_printf(b, "\"%s\": %llu, ", row->name, (unsigned long long)value);
+	snprintf(ret, 64, "%.*s%s", stem(row), row->name,
+		 row->unit == STATS_TIME ? "_seconds" : "");
 }
 
-static int add_json_order(struct buf *b, const struct report *report)
+static int add_json_stat(struct buf *b, const struct report *r, const struct stats_row *row)
 {
-	const struct engine_report *e = &report->engine;
-	int r = buf_printf(b, "\"order\": {");
+	uint64_t value = value_of(r, row);
+	char key[64];
 
-	if (r == 0)
-		r = add_json_text(b, "spec", e->spec);
-	if (r == 0)
-		r = add_json_text(b, "state", state_name(e->state));
-	if (r == 0)
-		r = add_json_text(b, "found", e->found);
-	if (r == 0)
-		r = add_json_text(b, "asked", report->asked);
-	if (r == 0)
-		r = add_json_text(b, "refused", report->refused);
-	if (r == 0)
-		r = buf_printf(b, "\"unfit\": %s, \"epoch\": %llu, \"position\": %llu, "
-			       "\"length\": %llu}", e->unfit ? "true" : "false",
-			       (unsigned long long)e->epoch, (unsigned long long)e->position,
-			       (unsigned long long)e->length);
-	return r;
+	report_key(row, key);
+	if (row->unit == STATS_TIME)
+		return buf_printf(b, "\"%s\": %.9f", key, (double)value / NS);
+	return buf_printf(b, "\"%s\": %llu", key, (unsigned long long)value);
+}
+
+static double number_of(const struct report *r, const struct report_row *row)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)r + row->offset, sizeof(value));
+	return row->kind == REPORT_SECONDS ? (double)value / NS : (double)value;
+}
+
+static int add_json_row(struct buf *b, const struct report *r, const struct report_row *row,
+			const char *key)
+{
+	const void *at = (const char *)r + row->offset;
+	int e = buf_printf(b, "\"%s\": ", key);
+
+	if (e < 0)
+		return e;
+	switch (row->kind) {
+	case REPORT_NUMBER:
+		return buf_printf(b, "%llu", (unsigned long long)*(const uint64_t *)at);
+	case REPORT_SECONDS:
+		return buf_printf(b, "%.3f", number_of(r, row));
+	case REPORT_FLAG:
+		return buf_printf(b, *(const bool *)at ? "true" : "false");
+	case REPORT_STATE:
+		return add_json_string(b, state_name(*(const enum tracker_state *)at));
+	case REPORT_TEXT:
+		return add_json_string(b, *(const char *const *)at);
+	default:
+		return add_json_string(b, at);
+	}
+}
+
+/* Of the object itself, or of the one in it whose keys begin with the prefix. */
+static int add_json_rows(struct buf *b, const struct report *r, const char *prefix)
+{
+	const char *comma = "";
+	int e = 0;
+
+	for (size_t i = 0; e == 0 && i < report_row_count; i++) {
+		const struct report_row *row = &report_rows[i];
+		size_t len = strlen(prefix);
+
+		if (strncmp(row->key, prefix, len) != 0 || strchr(row->key + len, '.'))
+			continue;
+		e = buf_printf(b, "%s", comma);
+		if (e == 0)
+			e = add_json_row(b, r, row, row->key + len);
+		comma = ", ";
+	}
+	return e;
 }
 
 int report_print_json(const struct report *r, struct buf *ret)
 {
-	int e = buf_printf(ret, "{\"pid\": %llu, ", (unsigned long long)r->pid);
+	int e = buf_printf(ret, "{");
 
 	if (e == 0)
-		e = add_json_text(ret, "version", r->version);
+		e = add_json_rows(ret, r, "");
+	for (size_t i = 0; e == 0 && i < stats_row_count; i++) {
+		e = buf_printf(ret, ", ");
+		if (e == 0)
+			e = add_json_stat(ret, r, &stats_rows[i]);
+	}
 	if (e == 0)
-		e = add_json_text(ret, "source", r->source);
+		e = buf_printf(ret, ", \"order\": {");
 	if (e == 0)
-		e = add_json_text(ret, "mountpoint", r->mountpoint);
-	if (e == 0)
-		e = add_json_text(ret, "observe", r->observe);
-	if (e == 0)
-		e = add_json_text(ret, "store_problem", r->store_problem);
-	if (e == 0)
-		e = buf_printf(ret, "\"uptime_seconds\": %.3f, \"memory\": %llu, ",
-			       (double)r->uptime_ns / NS, (unsigned long long)r->memory);
-	for (size_t i = 0; e == 0 && i < stats_row_count; i++)
-		e = add_json_row(ret, r, &stats_rows[i]);
-	if (e == 0)
-		e = add_json_order(ret, r);
-	return e < 0 ? e : buf_printf(ret, "}\n");
+		e = add_json_rows(ret, r, "order.");
+	return e < 0 ? e : buf_printf(ret, "}}\n");
 }
 
 /* --- Prometheus ------------------------------------------------------------------------ */
@@ -146,17 +182,22 @@ static int add_head(struct buf *b, const char *name, const char *help, const cha
 	return r < 0 ? r : buf_printf(b, "\n# TYPE %s %s\n", name, type);
 }
 
+void report_metric(const struct stats_row *row, char ret[128])
+{
+	char key[64];
+
+	report_key(row, key);
+	snprintf(ret, 128, "dlfs_%s%s", key, row->kind == STATS_COUNTER ? "_total" : "");
+}
+
 static int add_metric(struct buf *b, const struct report *r, const struct stats_row *row)
 {
-	const char *unit = row->unit == STATS_TIME ? "_seconds" : "";
-	bool counter = row->kind == STATS_COUNTER;
 	uint64_t value = value_of(r, row);
 	char name[128];
 	int e;
 
-	snprintf(name, sizeof(name), "dlfs_%.*s%s%s", stem(row), row->name, unit,
-		 counter ? "_total" : "");
-	e = add_head(b, name, row->help, counter ? "counter" : "gauge");
+	report_metric(row, name);
+	e = add_head(b, name, row->help, row->kind == STATS_COUNTER ? "counter" : "gauge");
 	if (e < 0)
 		return e;
 	if (row->unit == STATS_TIME)
@@ -175,10 +216,10 @@ static int add_label(struct buf *b, const char *name, const char *value, const c
 
 static int add_info(struct buf *b, const struct report *r)
 {
-	int e = add_head(b, "dlfs_info", "What is mounted where; always 1.", "gauge");
+	int e = add_head(b, REPORT_INFO, REPORT_INFO_HELP, "gauge");
 
 	if (e == 0)
-		e = buf_printf(b, "dlfs_info{");
+		e = buf_printf(b, REPORT_INFO "{");
 	if (e == 0)
 		e = add_label(b, "version", r->version, ",");
 	if (e == 0)
@@ -205,18 +246,10 @@ int report_print_metrics(const struct report *r, struct buf *ret)
 {
 	int e = add_info(ret, r);
 
-	if (e == 0)
-		e = add_gauge(ret, "dlfs_uptime_seconds", "Time that this server has run.",
-			      (double)r->uptime_ns / NS);
-	if (e == 0)
-		e = add_gauge(ret, "dlfs_order_epoch", "The running epoch.",
-			      (double)r->engine.epoch);
-	if (e == 0)
-		e = add_gauge(ret, "dlfs_order_position", "Samples of the epoch read so far.",
-			      (double)r->engine.position);
-	if (e == 0)
-		e = add_gauge(ret, "dlfs_order_length", "Samples of the epoch.",
-			      (double)r->engine.length);
+	for (size_t i = 0; e == 0 && i < report_row_count; i++)
+		if (*report_rows[i].metric)
+			e = add_gauge(ret, report_rows[i].metric, report_rows[i].help,
+				      number_of(r, &report_rows[i]));
 	for (size_t i = 0; e == 0 && i < stats_row_count; i++)
 		e = add_metric(ret, r, &stats_rows[i]);
 	return e;

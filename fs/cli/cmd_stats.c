@@ -264,7 +264,7 @@ const struct command cmd_stats = {
 	.name = "stats",
 	.usage = "MOUNTPOINT [--json | --watch]",
 	.summary = "How it is going: hits, late reads, progress through the epoch",
-	.help = "  -j, --json   the numbers as a JSON object\n"
+	.help = "  -j, --json   the numbers as a JSON object, whose keys are in dlfs-stats(5)\n"
 		"  -w, --watch  each second again, until Ctrl-C; in a pipe: a line of what\n"
 		"               happened in that second\n",
 	.run = run,

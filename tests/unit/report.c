@@ -63,6 +63,12 @@ Test(report, json_has_every_counter_and_what_scripts_rely_on)
 	for (size_t i = 0; i < stats_row_count; i++)
 		if (stats_rows[i].unit != STATS_TIME)
 			at(o, stats_rows[i].name);
+	for (size_t i = 0; i < report_row_count; i++)
+		at(strncmp(report_rows[i].key, "order.", 6) == 0 ? order : o,
+		   strrchr(report_rows[i].key, '.') ? strrchr(report_rows[i].key, '.') + 1 :
+		   report_rows[i].key);
+	cr_assert_eq(json_object_object_length(o) + json_object_object_length(order),
+		     (int)(report_row_count + stats_row_count + 1), "and nothing else");
 	cr_assert_eq(json_object_get_int64(at(o, "opens")), INT64_C(12345678901));
 	cr_assert(fabs(json_object_get_double(at(o, "wait_seconds")) - 2.5) < 1e-9);
 	cr_assert_not(json_object_object_get_ex(o, "wait_ns", NULL));
