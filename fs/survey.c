@@ -156,18 +156,17 @@ static void renew(struct serve *s, sample_id id)
 }
 
 /* Whether there is another version, which was not known.  If there is one, the kernel has forgotten
- * this one's name, also where a refresh that is still under way was first. */
+ * this one's name, also where a refresh that is still under way was first, before or meanwhile. */
 static bool look_again(struct serve *s, sample_id id)
 {
 	node_id folder = manifest_parent(s->manifest, node_of_sample(id));
-	bool known, changed;
+	bool changed;
 
 	if (s->stopping)
 		return false;
-	known = !manifest_is_newest(s->manifest, id);
-	changed = !known &&
+	changed = manifest_is_newest(s->manifest, id) &&
 		manifest_refresh_folder(s->manifest, folder, notify_change(s->notify)) > 0;
-	if (known || changed)
+	if (changed || !manifest_is_newest(s->manifest, id))
 		notify_drain(s->notify, clock_now() + DRAIN_NS);
 	return changed;
 }
