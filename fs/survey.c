@@ -112,11 +112,11 @@ static void run_survey(struct errand *e, struct serve *s)
 	unreadable_look(s);
 	watch_all_folders(s);
 	survey_known(s);
-	unmatched_warn(s);
 	if (!saved)
 		survey_save(s);
 	else if (!*checked && command_refresh(s) < 0)
 		log_warning("the saved manifest is not checked");
+	unmatched_warn(s);
 }
 
 static int post(struct serve *s, struct errand *e)
