@@ -62,19 +62,20 @@ static void turn_over(struct engine *e)
 	finder_turn(e->finder, pids, count, c && c->next);
 }
 
-static void opened(struct engine *e, const struct fact *f, enum tracker_verdict *ret)
+static void opened(struct engine *e, const struct fact *f)
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 	uint64_t turn = tracker_turn(e->tracker);
+	enum tracker_verdict verdict;
 
 	looks_opened(&e->looks, f->id);
 	judge_open(&e->judge, f->id, memory, f->time);
 	share_opened(&e->share, f->time, false);
-	*ret = tracker_open(e->tracker, f->id, f->number, f->time);
+	verdict = tracker_open(e->tracker, f->id, f->number, f->time);
 	if (tracker_turn(e->tracker) != turn)
 		turn_over(e);
 	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
-	if (*ret == TRACKER_MISPREDICTED)
+	if (verdict == TRACKER_MISPREDICTED)
 		stats_add(&e->options.stats->mispredicted, 1);
 }
 
@@ -175,12 +176,11 @@ static uint64_t settle_loose(struct engine *e, uint64_t now)
  * the plan gets the new courses, then everything else. */
 static void take_opens(struct engine *e, const struct fact *f, size_t count)
 {
-	enum tracker_verdict verdict;
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		if (f[i].kind == FACT_OPEN)
-			opened(e, &f[i], &verdict);
+			opened(e, &f[i]);
 		else if (f[i].kind == FACT_RESOLVED && e->drawn)       /* its open comes later */
 			any |= tracker_drawn(e->tracker, f[i].time, f[i].number);
 		else if (f[i].kind == FACT_RESOLVED)
