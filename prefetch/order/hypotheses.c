@@ -178,8 +178,8 @@ static void add_learned(struct tracker *t, struct list *list, const struct epoch
 	const struct lesson *after = t->lessons ? lessons_after(t->lessons, &of_now) : NULL;
 	struct epoch next = *now;
 
-	if (t->spec.kind != ORDER_AUTO || !after || after->n != of_now.n ||
-	    after->world != of_now.world || after->buffer != of_now.buffer)
+	if (t->spec.kind != ORDER_AUTO || !after || after->world != of_now.world ||
+	    after->buffer != of_now.buffer)
 		return;
 	next.number++;
 	next.seed = after->seed;

@@ -1,9 +1,9 @@
 #include "prefetch/order/lessons.h"
 
-#include "prefetch/order/numpy.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "prefetch/order/numpy.h"
 
 static bool same(const struct lesson *a, const struct lesson *b)
 {

@@ -98,6 +98,7 @@ size_t tracker_followed(const struct tracker *t, struct list *ret[TRACKER_FOLLOW
 {
 	size_t count = 0;
 
+	_Static_assert(JOBS + WALKS <= TRACKER_FOLLOWED, "a place for each");
 	for (size_t i = 0; i < t->job_count + t->walk_count; i++) {
 		const struct follow *f = i < t->job_count ? t->jobs[i] : t->walks[i - t->job_count];
 		size_t k = 0;

@@ -81,7 +81,7 @@ struct tracker {
 	uint64_t listed_at;                    /* opens, when the last of what is listed was read */
 	uint32_t left[TRACKER_READERS];        /* who read before it; 0: none */
 	uint64_t deep_at;                      /* opens at which to search whole sequences */
-	size_t deep_next; /* the next hypothesis to search so; == count: rest */
+	size_t deep_next;                      /* the next to search so; == first_count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
 	uint64_t attended, opened_at;          /* attention.c: the open; the time of the last */
 	uint32_t known_pids[1024];
