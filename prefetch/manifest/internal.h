@@ -157,7 +157,10 @@ bool draft_equals(const struct manifest *m, const struct draft *d, uint32_t list
 /* Places for so many entries: they lie where the counter is, which the caller raises by
  * places_room(), or below it.  -ENOSPC.  By the writer. */
 int places_take(struct manifest *m, uint32_t count, uint32_t *ret_first) DL_MUST_CHECK;
+/* They are used again once the quarantine is over.  Those above the counter were never taken, and
+ * those that were loaded lie close: both are left as they are. */
 void places_give(struct manifest *m, uint32_t first, uint32_t count);
+/* How many places a listing of so many takes. */
 uint32_t places_room(uint32_t count);
 
 /* A descriptor, no link on the way followed; -errno.  how_to: O_RDONLY | O_NOATIME (the latter

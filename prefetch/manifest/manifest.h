@@ -155,6 +155,8 @@ int manifest_refresh(struct manifest *m, unsigned threads, bool files,
 int manifest_refresh_folder(struct manifest *m, node_id folder,
 			    const struct manifest_change *change) DL_MUST_CHECK;
 
+/* Nobody will look at the old listing of a change any more: its places are for later ones.  Once
+ * for each change that was told, on any thread. */
 void manifest_release(struct manifest *m, uint32_t old_listing, uint32_t new_listing);
 /* Names and nodes of a listing that there is, by name, for telling the kernel what to forget.
  * -ENOENT: it has not so many. */

@@ -52,12 +52,13 @@ int places_take(struct manifest *m, uint32_t count, uint32_t *ret_first)
 void places_give(struct manifest *m, uint32_t first, uint32_t count)
 {
 	struct free_places f = { first, places_room(count), clock_now() };
+	int r;
 
 	dl_assert_held(&m->writer);
-	/* Without memory for it they are not used again. */
-	if (count > 0 && first >= m->head->packed && first < m->head->places &&
-	    buf_append(&m->free_places, &f, sizeof(f)) < 0)
+	if (count == 0 || first < m->head->packed || first >= m->head->places)
 		return;
+	r = buf_append(&m->free_places, &f, sizeof(f));
+	(void)r;                       /* without memory for it they are not used again */
 }
 
 void manifest_release(struct manifest *m, uint32_t old_listing, uint32_t new_listing)
