@@ -75,8 +75,8 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 	int r = whole ? 0 : buf_append(&p->bytes, at, len);
 
 	/* Not once its end was read: requests overtake each other, and some read backwards. */
-	if (store_read(e, len))
-		engine_read_to_end(engine, b);
+	if (store_add_read(e, len))
+		engine_spent(engine, b);
 	if (r < 0)
 		finish_error(p, r);
 	else if (whole)

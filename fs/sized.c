@@ -47,7 +47,7 @@ static void on_wake(struct waiter *w, int result, struct entry *e)
 	struct parked *p = dl_container_of(w, struct parked, waiter);
 
 	if (e) {                       /* others may wait for the room */
-		engine_read_to_end(p->serve->engine, store_block(e));
+		engine_spent(p->serve->engine, store_block(e));
 		store_unpin(e);
 	}
 	stats_add(&p->serve->stats->wait_ns, clock_now() - p->since);

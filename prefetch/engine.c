@@ -328,8 +328,8 @@ int engine_read(struct engine *e, struct block b, struct read_by by, struct wait
 	return got == STORE_READY;
 }
 
-void engine_read_to_end(struct engine *e, struct block b)
+void engine_spent(struct engine *e, struct block b)
 {
 	if (!(flags_get(&e->flags, b.id) & (FLAG_MEMORY | FLAG_PUSHING)) || b.number > 0)
-		tell(e, (struct fact){ .kind = FACT_READ_END, .id = b.id, .number = b.number });
+		tell(e, (struct fact){ .kind = FACT_SPENT, .id = b.id, .number = b.number });
 }

@@ -88,13 +88,13 @@ uint64_t engine_readable(const struct engine *e);
 /* Which block holds this byte of the sample, and the block's first byte. */
 struct block engine_block(const struct engine *e, sample_id id, uint64_t offset,
 			  uint64_t *ret_start);
-/* Ask for a block.  1: *ret is pinned and ready.  0: w->wake() will run exactly once (perhaps
- * before this returns).  Negative: it will not.  Never blocks.
- */
 struct read_by {
 	uint32_t pid;                  /* for the read-ahead in big files */
 	bool direct;                   /* past the page cache, whatever is in it (O_DIRECT) */
 };
+/* Ask for a block.  1: *ret is pinned and ready.  0: w->wake() will run exactly once (perhaps
+ * before this returns).  Negative: it will not.  Never blocks.
+ */
 int engine_read(struct engine *e, struct block b, struct read_by by, struct waiter *w,
 		struct entry **ret) DL_MUST_CHECK;
 /* The same for block 0 of a sample that is not big, by somebody who wants to know its size and
@@ -103,8 +103,9 @@ int engine_fetch(struct engine *e, sample_id id, struct waiter *w, struct entry 
 	DL_MUST_CHECK;
 /* ... who waits for it, or is about to be answered: if an open goes with it, that is a late one. */
 void engine_asked(struct engine *e, sample_id id);
-/* All bytes of the block went to readers: it need not be held any longer. */
-void engine_read_to_end(struct engine *e, struct block b);
+/* The block need not be held any longer: all of it went to readers, or its reader wanted no more
+ * than its size. */
+void engine_spent(struct engine *e, struct block b);
 
 /* --- Ahead of any order --------------------------------------------------------------- */
 /* Fetch a whole sample so that the local disk keeps it; the bytes go nowhere else.  It comes after

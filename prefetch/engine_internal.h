@@ -1,4 +1,5 @@
-/* Inside the engine; private to prefetch/engine*.c, planner.c, fetch.c, late.c, judge.c. */
+/* Inside the engine; private to ask.c, bring.c, engine.c, fetch.c, late.c, learn.c, orders.c,
+ * planner.c and status.c. */
 #pragma once
 #include <assert.h>
 #include <pthread.h>
@@ -19,7 +20,7 @@
 #define LOOSE_NS CLOCK_S               /* a late block is held so long; see settle_loose() */
 
 enum fact_kind {
-	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_ASKED, FACT_LOST, FACT_READ_END,
+	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_ASKED, FACT_LOST, FACT_SPENT,
 	FACT_PRESSED, FACT_RESOLVED, FACT_SHORT,
 	FACT_HELD, FACT_DONE, FACT_PUSHED, FACT_DROPPED, FACT_GROWN, FACT_EXPECT, FACT_ASK,
 };
@@ -46,7 +47,7 @@ struct ask {                           /* a question that only the planner can a
 struct loose {                         /* a late block in the store that is not the plan's */
 	struct block block;
 	uint64_t len, until;
-	bool read;                     /* all of it, by somebody; others may still be at it */
+	bool spent;                    /* somebody has had all of it; others may still be at it */
 };
 
 struct late_job;

@@ -46,7 +46,7 @@ static void on_done(struct fetch *f)
 			late_release(e, j->reserved);
 	} else {
 		stats_add(&s->bytes_fetched, fetch_source_bytes(e, f));
-		/* A reader may have read it to its end before store_commit() returns. */
+		/* A reader may have read all of it before store_commit() returns. */
 		if (j->late)
 			tell(e, (struct fact){ .kind = FACT_HELD, .id = f->id,
 					       .number = j->number, .time = j->reserved });

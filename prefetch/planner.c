@@ -116,7 +116,7 @@ static bool may_go(struct engine *e, const struct loose *l)
 {
 	if (l->block.number == 0 && plan_fetching(e->plan, l->block.id))
 		return false;
-	return l->read || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
+	return l->spent || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
 			   !late_wanted(e, l->block, true));
 }
 
@@ -135,14 +135,14 @@ static void make_room(struct engine *e)
 	}
 }
 
-static void read_end(struct engine *e, const struct fact *f)
+static void spent(struct engine *e, const struct fact *f)
 {
 	struct block b = { f->id, f->number };
 	struct loose *l = loose_find(e, b);
 
 	if (!l)
 		return;
-	l->read = true;
+	l->spent = true;
 	if (is_big(e, b.id))           /* its room is for what is read ahead */
 		drop_loose(e, l);
 	else
@@ -271,8 +271,8 @@ static void take_fact(struct engine *e, const struct fact *f)
 		fetch_done(e, f);
 		make_room(e);
 		break;
-	case FACT_READ_END:
-		read_end(e, f);
+	case FACT_SPENT:
+		spent(e, f);
 		break;
 	case FACT_SHORT:
 		make_room(e);

@@ -1,4 +1,4 @@
-/* How a search is divided; private to its two files. */
+/* How a search is divided; private to prefetch/search*.c, and for tests. */
 #pragma once
 #include "prefetch/order/chain.h"
 #include "prefetch/search.h"

@@ -226,7 +226,7 @@ struct bytes store_view(const struct entry *e)
 	return (struct bytes){ e->bytes.at, e->bytes.len };
 }
 
-bool store_read(struct entry *e, uint64_t len)
+bool store_add_read(struct entry *e, uint64_t len)
 {
 	uint64_t before = atomic_fetch_add_explicit(&e->read, len, memory_order_relaxed);
 

@@ -55,7 +55,7 @@ void store_abort(struct entry *e, int error);           /* error < 0; drops the 
 
 struct bytes store_view(const struct entry *e);         /* pinned, ready entries only */
 /* So many bytes more of it went to readers.  true, once: by now as many as it has. */
-bool store_read(struct entry *e, uint64_t len);
+bool store_add_read(struct entry *e, uint64_t len);
 bool store_was_read(const struct entry *e);            /* as many as it has */
 struct block store_block(const struct entry *e);
 void store_unpin(struct entry *e);

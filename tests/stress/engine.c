@@ -142,7 +142,7 @@ static void read_file(struct reader *r, sample_id id, uint64_t size, uint32_t pi
 		for (size_t i = 0; i < view.len; i++)
 			assert(((const uint8_t *)view.at)[i] == byte_of(number, start + i));
 		at = start + view.len;
-		engine_read_to_end(engine, b);
+		engine_spent(engine, b);
 		store_unpin(e);
 	}
 	right_reads++;

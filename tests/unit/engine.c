@@ -80,7 +80,7 @@ Test(engine, the_reserve_bounds_what_is_late)
 	cr_assert_eq(fake_source_count(&source), 1u, "nobody overtakes in the queue");
 	end_fetch(g, 0, 0);
 	expect_bytes(&a, HALF_SIZE);
-	engine_read_to_end(engine, first);
+	engine_spent(engine, first);
 	settle();
 	cr_assert_eq(fake_source_count(&source), 3u, "the room of the first one is free");
 	cr_assert_eq(fake_source_at(&source, 1).id, g + 1);
@@ -159,7 +159,7 @@ Test(engine, big_files_come_in_blocks_that_are_read_ahead)
 		cr_assert(turn > 0 || ahead == 0, "one block is no stream");
 		end_fetch(h, at, 0);
 		expect_bytes(&r, len);
-		engine_read_to_end(engine, b);
+		engine_spent(engine, b);
 		settle();
 		cr_assert_eq(stats_get(&stats.memory_bytes), fake_source_bytes(&source));
 	}
@@ -309,7 +309,7 @@ Test(engine, what_was_read_meanwhile_is_not_pushed)
 	end_fetch(f + order[1], 0, 0);
 	settle();
 	cr_assert_eq(engine_read(engine, b, (struct read_by){ 1, false }, NULL, &entry), 1);
-	cr_assert(store_read(entry, SMALL_SIZE));
+	cr_assert(store_add_read(entry, SMALL_SIZE));
 	store_unpin(entry);
 	engine_known(engine, b.id);
 	engine_known(engine, f + order[1]);

@@ -57,7 +57,7 @@ Test(engine_room, memory_is_never_above_its_bound)
 		read_at(&r, far, 0);
 		wait_until((go_on(), r.woken));
 		expect_bytes(&r, SMALL_SIZE);
-		engine_read_to_end(engine, (struct block){ far, 0 });
+		engine_spent(engine, (struct block){ far, 0 });
 	}
 	cr_assert_gt(drops(), 0u);
 	cr_assert_gt(stats_get(&stats.bytes_fetched), LITTLE);
@@ -159,12 +159,12 @@ Test(engine_room, losing_much_of_what_was_pushed_is_heard)
 	for (unsigned i = 0; i < count; i++) {
 		wait_until((go_further(), readers[i].woken));
 		expect_bytes(&readers[i], SMALL_SIZE);
-		engine_read_to_end(engine, (struct block){ readers[i].id, 0 });
+		engine_spent(engine, (struct block){ readers[i].id, 0 });
 	}
 	end();
 }
 
-/* A reader who jumps about in a big file reads no block to its end. */
+/* A reader who jumps about in a big file reads all of no block. */
 Test(engine_room, random_reads_do_not_wait_for_blocks_that_had_their_reader)
 {
 	uint64_t block = 0;

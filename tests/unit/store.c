@@ -130,10 +130,10 @@ Test(store, all_of_a_block_was_read_once_each_byte_was)
 	cr_assert_eq(store_new(&s), 0);
 	cr_assert_eq(store_begin(s, (struct block){ 1, 0 }, NULL, &e), STORE_MINE);
 	store_commit(e, &b);
-	cr_assert(!store_read(e, 2), "its end, from which on others read backwards");
-	cr_assert(!store_read(e, 2));
-	cr_assert(store_read(e, 1));
-	cr_assert(!store_read(e, 5), "that was said");
+	cr_assert(!store_add_read(e, 2), "its end, from which on others read backwards");
+	cr_assert(!store_add_read(e, 2));
+	cr_assert(store_add_read(e, 1));
+	cr_assert(!store_add_read(e, 5), "that was said");
 	store_unpin(e);
 	store_empty(s);
 	store_free(s);
