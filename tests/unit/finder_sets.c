@@ -85,7 +85,6 @@ Test(finder_sets, finds_what_workers_read_in_whatever_turns, .timeout = PATIENCE
 	}
 }
 
-/* The first worker was slow to start: the others have read all that they may before it begins. */
 /* Of one process, or of a rank of some. */
 Test(finder_sets, finds_small_seeds, .timeout = PATIENCE)
 {
@@ -112,6 +111,7 @@ Test(finder_sets, finds_small_seeds, .timeout = PATIENCE)
 	}
 }
 
+/* The first worker was slow to start: the others have read all that they may before it begins. */
 Test(finder_sets, finds_an_order_whose_first_comes_last, .timeout = PATIENCE)
 {
 	static const struct { uint32_t n; unsigned workers, batch; } loaders[] = {

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "base/clock.h"
 #include "prefetch/manifest/internal.h"
 #include "tests/lib/dataset.h"
 
@@ -144,7 +145,7 @@ Test(manifest, places_of_replaced_listings_are_used_again)
 	few = places_after(2);
 	many = places_after(40);
 	cr_expect_eq(many, few);
-	m->quarantine = 3600 * (UINT64_C(1000000000));
+	m->quarantine = 3600 * CLOCK_S;
 	cr_expect_gt(places_after(3), many, "somebody may be looking into them");
 	list_from(node_at("a"), 0, 99, all);
 	cr_expect_str_eq(all, "one sub two ");

@@ -52,7 +52,7 @@ static bool find(struct stage *s, struct found *ret)
 	static struct search search;
 
 	begin_search(&search, &s->list);
-	search.next = LIKELY_PIECES - NUMPY_PIECES - SMALL_PIECES;
+	search.next = SMALL_PIECES_FROM;
 	search.end = search.next + 1;
 	search_run(&search);
 	*ret = search.found;
