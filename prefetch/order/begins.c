@@ -8,13 +8,6 @@
 
 /* --- The next epoch --------------------------------------------------------------------- */
 
-static void replace_main(struct tracker *t, struct follow *f)
-{
-	follow_free(t->jobs[0]);
-	memmove(&t->jobs[0], &t->jobs[1], --t->job_count * sizeof(t->jobs[0]));
-	start_main(t, f);
-}
-
 /* The next epoch has begun: the old one's stragglers are few and are let go.  Its first batch once
  * more, with which an epoch is filled up where ranks share batches, was none. */
 static void roll_over(struct tracker *t, const struct hypothesis *h)
@@ -30,7 +23,8 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 		return;
 	f->again = same_rule(&rule, &main->rule);
 	begin_turn(t, h->since);
-	replace_main(t, f);
+	follow_free(take_job(t, 0));
+	start_main(t, f);
 }
 
 bool score_nexts(struct tracker *t, const struct seen *s)

@@ -1,7 +1,5 @@
 /* A validation set beside training: fewer files, and none of those that the main job reads; they
  * are read between its epochs, or in their midst, and come again. */
-#include <string.h>
-
 #include "prefetch/order/tracker_internal.h"
 
 #define PAUSE 64u                       /* opens of others in a row: its epoch is over */
@@ -68,21 +66,12 @@ static void begin_anew(struct follow *f)
 	f->course.epoch++;
 }
 
-static struct follow *take_out(struct tracker *t, size_t i)
-{
-	struct follow *f = t->jobs[i];
-
-	memmove(&t->jobs[i], &t->jobs[i + 1], (--t->job_count - i) * sizeof(t->jobs[0]));
-	return f;
-}
-
 /* Nobody has come to the main job for two epochs of this one: it was another script's. */
 static void promote(struct tracker *t, size_t i)
 {
-	struct follow *f = take_out(t, i);
+	struct follow *f = take_job(t, i);
 
-	follow_free(take_out(t, 0));
-	f->beside = f->course.sequential = false;
+	follow_free(take_job(t, 0));
 	t->alone = 0;
 	start_main(t, f);
 }
@@ -94,7 +83,7 @@ static void end_beside(struct tracker *t, size_t i)
 	else if (comes_again(&t->jobs[i]->rule))
 		begin_anew(t->jobs[i]);
 	else
-		follow_free(take_out(t, i));
+		follow_free(take_job(t, i));
 }
 
 void restart_finished(struct tracker *t)

@@ -57,9 +57,18 @@ void tracker_free(struct tracker *t)
 	free(t);
 }
 
+struct follow *take_job(struct tracker *t, size_t i)
+{
+	struct follow *f = t->jobs[i];
+
+	memmove(&t->jobs[i], &t->jobs[i + 1], (--t->job_count - i) * sizeof(t->jobs[0]));
+	return f;
+}
+
 void start_main(struct tracker *t, struct follow *f)
 {
 	assert(t->job_count < JOBS);
+	f->beside = f->course.sequential = false;
 	memmove(&t->jobs[1], &t->jobs[0], t->job_count * sizeof(t->jobs[0]));
 	t->jobs[0] = f;
 	t->job_count++;
@@ -141,10 +150,9 @@ static void drop_refuted(struct tracker *t)
 			continue;
 		rule = t->jobs[i]->rule;
 		list = t->jobs[i]->course.list;        /* one of the tracker's own */
-		follow_free(t->jobs[i]);
-		memmove(&t->jobs[i], &t->jobs[i + 1], (--t->job_count - i) * sizeof(t->jobs[0]));
+		follow_free(take_job(t, i));
 		if (i == 0 && t->job_count > 0)
-			hypotheses_next(t);
+			start_main(t, take_job(t, 0));
 	}
 	if (t->job_count == 0) {
 		hypotheses_clear(t->nexts, &t->next_count);

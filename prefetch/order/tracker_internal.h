@@ -116,8 +116,9 @@ bool score_walks(struct tracker *t, const struct seen *s);
 /* The same of what may come first; without jobs. */
 void score_firsts(struct tracker *t, const struct seen *s);
 
-/* tracker.c: another epoch is the main one from now on, beside those that there are. */
+/* tracker.c: another epoch is the main one from now on, before those that there are. */
 void start_main(struct tracker *t, struct follow *f);
+struct follow *take_job(struct tracker *t, size_t i);   /* out of jobs; the caller's */
 /* Nothing to find out: one list, one epoch. */
 void believe_the_only_one(struct tracker *t);
 /* What the main job followed is over; this open was the first of what comes. */

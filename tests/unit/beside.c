@@ -160,3 +160,33 @@ Test(beside, takes_the_place_of_what_nobody_reads)
 	cr_assert_eq(tracker_main(s.tracker)->list, &other);
 	close_both(&s, &other);
 }
+
+static void read_some(struct stage *s, struct list *list, uint32_t seed, uint32_t pid)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(list->count, seed, 0);
+	struct found f = { .list = list, .seed = seed };
+
+	for (uint32_t i = 0; i < 150; i++)
+		stage_see(s, list->first + q->at[i], pid);
+	cr_assert(tracker_found(s->tracker, &f));
+}
+
+/* And so is one that is left alone, since the main one is not what is read. */
+Test(beside, takes_the_place_of_what_is_refuted)
+{
+	const struct course *main;
+	struct list other;
+	struct stage s;
+
+	open_both(&s, &other);
+	read_some(&s, &s.list, 3000000000u, 50);
+	read_some(&s, &other, 2000000000u, 60);
+	expect_main(&s, &s.list, 0);
+	for (uint32_t i = 0; i < 200; i++)
+		stage_see(&s, s.list.first + stage_draw(&s, MANY), 50);
+	main = tracker_main(s.tracker);
+	cr_assert_not_null(main);
+	cr_assert_eq(main->list, &other);
+	cr_assert(!main->sequential, "its lead begins anew");
+	close_both(&s, &other);
+}
