@@ -199,7 +199,7 @@ void late_read_ahead(struct engine *e, struct block b, uint32_t pid, int got)
 			return;
 		if (!read_one_ahead(e, at)) {
 			DL_HOLD(&e->late_lock);
-			ahead_no_room(&e->ahead, b.id, pid, at.number);
+			ahead_no_room(&e->ahead, b.id, at.number);
 			return;
 		}
 	}

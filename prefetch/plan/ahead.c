@@ -3,6 +3,12 @@
 #define BEHIND 2u                      /* requests of one reader overtake each other */
 #define GROWTH 4u                      /* twice costs a distant source two answers more */
 
+static bool is_near(const struct ahead_stream *s, uint32_t number)
+{
+	return number <= s->next ? s->next - number <= BEHIND
+				 : s->run > 0 && number - s->next < BEHIND;
+}
+
 static struct ahead_stream *find(struct ahead *a, sample_id id, uint32_t pid)
 {
 	for (struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
@@ -11,24 +17,44 @@ static struct ahead_stream *find(struct ahead *a, sample_id id, uint32_t pid)
 	return NULL;
 }
 
-static struct ahead_stream *find_or_take(struct ahead *a, sample_id id, uint32_t pid)
+/* That of others who take the blocks of a file in turns with him.  A single one of them is near by
+ * chance, unless it is the very next. */
+static struct ahead_stream *find_shared(struct ahead *a, sample_id id, uint32_t number,
+					uint64_t now)
 {
-	struct ahead_stream *s = find(a, id, pid);
+	struct ahead_stream *best = NULL;
 
-	if (s)
-		return s;
-	s = a->streams;
+	for (struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
+		if (s->seen && s->id == id && now < s->seen + AHEAD_PAUSE &&
+		    (s->run > 0 ? is_near(s, number) : number == s->next) &&
+		    (!best || s->run > best->run))
+			best = s;
+	return best;
+}
+
+static struct ahead_stream *take_oldest(struct ahead *a)
+{
+	struct ahead_stream *s = a->streams;
+
 	for (unsigned i = 1; i < AHEAD_STREAMS; i++)
 		if (a->streams[i].seen < s->seen)
 			s = &a->streams[i];
-	*s = (struct ahead_stream){ .id = id, .pid = pid, .next = UINT32_MAX };
 	return s;
 }
 
-static bool is_near(const struct ahead_stream *s, uint32_t number)
+static struct ahead_stream *find_or_take(struct ahead *a, sample_id id, uint32_t pid,
+					 uint32_t number, uint64_t now)
 {
-	return number <= s->next ? s->next - number <= BEHIND
-				 : s->run > 0 && number - s->next < BEHIND;
+	struct ahead_stream *own = find(a, id, pid), *shared;
+
+	if (own && is_near(own, number))
+		return own;
+	shared = find_shared(a, id, number, now);
+	if (shared || own)
+		return shared ? shared : own;
+	own = take_oldest(a);
+	*own = (struct ahead_stream){ .id = id, .pid = pid, .next = UINT32_MAX };
+	return own;
 }
 
 static void shrink(struct ahead_stream *s)
@@ -57,7 +83,7 @@ static void step(struct ahead_stream *s, uint32_t number, enum ahead_got got, ui
 struct ahead_range ahead_read(struct ahead *a, sample_id id, uint32_t pid, uint32_t number,
 			      enum ahead_got got, uint32_t most, uint64_t now)
 {
-	struct ahead_stream *s = find_or_take(a, id, pid);
+	struct ahead_stream *s = find_or_take(a, id, pid, number, now);
 	uint32_t first, end;
 
 	s->seen = DL_MAX(now, UINT64_C(1));
@@ -73,12 +99,11 @@ struct ahead_range ahead_read(struct ahead *a, sample_id id, uint32_t pid, uint3
 	return (struct ahead_range){ first, s->asked };
 }
 
-void ahead_no_room(struct ahead *a, sample_id id, uint32_t pid, uint32_t number)
+void ahead_no_room(struct ahead *a, sample_id id, uint32_t number)
 {
-	struct ahead_stream *s = find(a, id, pid);
-
-	if (s && number < s->asked)
-		s->asked = DL_MAX(number, s->next);
+	for (struct ahead_stream *s = a->streams; s < a->streams + AHEAD_STREAMS; s++)
+		if (s->seen && s->id == id && number < s->asked)
+			s->asked = DL_MAX(number, s->next);
 }
 
 bool ahead_in_hand(const struct ahead *a, sample_id id, uint32_t number, uint64_t now)

@@ -6,6 +6,9 @@
  * go.  Then the window was longer than he, or the room, can make use of: it shrinks as it grew, and
  * grows beyond that by a block for each four that he takes.
  *
+ * Threads that take the blocks of one file in turns are one reader: who reads where another's
+ * window begins goes on with that.
+ *
  * Pure: no I/O, no clock, no lock; time in ns.
  */
 #pragma once
@@ -34,7 +37,7 @@ struct ahead_range { uint32_t first, end; };    /* blocks; none, if they are the
 struct ahead_range ahead_read(struct ahead *a, sample_id id, uint32_t pid, uint32_t number,
 			      enum ahead_got got, uint32_t most, uint64_t now);
 /* There was no room from this block on: the next read may ask for it. */
-void ahead_no_room(struct ahead *a, sample_id id, uint32_t pid, uint32_t number);
+void ahead_no_room(struct ahead *a, sample_id id, uint32_t number);
 /* Has somebody begun with it, not long ago? */
 bool ahead_in_hand(const struct ahead *a, sample_id id, uint32_t number, uint64_t now);
 /* Is somebody in the midst of it, or on his way to it?  in_run: who reads one after the other. */

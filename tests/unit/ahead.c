@@ -1,5 +1,6 @@
 /* The windows of readers of big files: how far ahead, what is asked for, how long it is held. */
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "prefetch/plan/ahead.h"
@@ -134,11 +135,11 @@ Test(ahead, what_had_no_room_is_asked_for_again)
 
 	for (uint32_t i = 0; i < 4; i++)
 		r = read_as(1, i, AHEAD_COMING);
-	ahead_no_room(&a, FILE_ID, 1, 6);
+	ahead_no_room(&a, FILE_ID, 6);
 	r = read_as(1, 3, AHEAD_READY);
 	cr_assert_eq(r.first, 6u);
 	cr_assert_eq(r.end, 25u);
-	ahead_no_room(&a, FILE_ID, 2, 6);      /* of somebody who reads nothing */
+	ahead_no_room(&a, FILE_ID + 1, 6);     /* that nobody reads */
 	cr_assert_eq(read_as(1, 3, AHEAD_READY).first, 25u);
 }
 
@@ -188,4 +189,41 @@ Test(ahead, each_reader_has_his_own_and_the_one_longest_gone_makes_room)
 	cr_assert(!ahead_wanted(&a, FILE_ID, 2, true, now), "the first one's");
 	for (uint32_t pid = 1; pid <= AHEAD_STREAMS; pid++)
 		cr_assert(ahead_wanted(&a, FILE_ID, pid * 10 + 2, true, now));
+}
+
+/* A pool of threads whose next one to be free takes the next block; now and then one overtakes. */
+Test(ahead, threads_that_take_blocks_in_turns_are_one_reader)
+{
+	for (unsigned threads = 2; threads <= 16; threads *= 2) {
+		uint32_t block = 0, longest = 0;
+
+		a = (struct ahead){ 0 };
+		memset(asked, 0, sizeof(asked));
+		for (; block < 400; block++) {
+			uint32_t at = block + (block % 7 == 5) - (block % 7 == 6);
+			struct ahead_range r = read_as(50 + at % threads, at, AHEAD_COMING);
+
+			if (r.end > at)
+				longest = DL_MAX(longest, r.end - at - 1);
+		}
+		cr_assert_geq(longest, MOST, "%u threads: %u blocks", threads, longest);
+		for (uint32_t i = 8; i < 400; i++)
+			cr_assert_eq(asked[i], 1u, "%u threads: block %u, %u times", threads, i,
+				     asked[i]);
+	}
+}
+
+Test(ahead, threads_that_read_anywhere_are_no_reader_of_all)
+{
+	uint32_t place = 1;
+	unsigned fetched = 0;
+
+	for (unsigned i = 0; i < 4000; i++) {
+		struct ahead_range r;
+
+		place = place * 1103515245u + 12345u;
+		r = read_as(i % 8, place / 65536 % 1000, AHEAD_ABSENT);
+		fetched += r.end - r.first;
+	}
+	cr_assert_leq(fetched, 200u, "%u blocks ahead of 4000", fetched);
 }
