@@ -108,6 +108,15 @@ enum recode_reason jpeg_wants(const struct recode_want *want, struct bytes sourc
 	return reason;
 }
 
+/* What was scaled never had the source's steps, so they keep no floor: those of a source of low
+ * quality are too coarse for any.
+ */
+static void free_steps(struct jpeg_plane *luma)
+{
+	for (unsigned k = 0; k < DL_COUNT(luma->quant); k++)
+		luma->quant[k] = 1;
+}
+
 enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes source,
 			       struct recode_room *room, struct recoded *ret)
 {
@@ -121,5 +130,7 @@ enum recode_reason recode_jpeg(const struct recode_want *want, struct bytes sour
 				   : jpeg_read(source, room, &image);
 	if (reason != RECODE_DONE)
 		return reason;
+	if (a.smaller && a.floor < 1)
+		free_steps(&image.plane[0]);
 	return recode_image(&image, a.floor, source, a.smaller ? source.len : most, ret);
 }

@@ -33,7 +33,8 @@ enum recode_reason {
 	RECODE_DONE,
 	RECODE_OFF,                    /* nothing is wanted of this kind of file */
 	RECODE_UNKNOWN,                /* neither a JPEG nor a PNG, whatever its name says */
-	RECODE_NO_GAIN,                /* a JPEG not 5 % smaller, a PNG not faster */
+	RECODE_NO_GAIN,                /* a JPEG not 5 % smaller, or not smaller once it is
+	                                * scaled; a PNG not faster */
 	RECODE_DAMAGED,                /* truncated, corrupt, decoded with a warning, or values
 	                                * that no picture has */
 	RECODE_COLOUR,                 /* RGB or CMYK: there is no luma; or luma of half size */

@@ -111,6 +111,23 @@ Test(recode_scale, the_picture_is_the_same_but_smaller)
 		}
 }
 
+/* Its steps are too coarse for the floor.  Left alone it would be larger than all others. */
+Test(recode_scale, a_source_of_low_quality_is_made_smaller_too)
+{
+	dl_cleanup(buf_free) struct buf from = picture_make(
+		(struct picture){ .width = 480, .height = 360, .quality = 10, .h = 1, .v = 1 });
+
+	for (double floor = 0.85; floor < 0.99; floor += 0.05) {
+		struct recode_want want = { .quality_ratio = floor, .max_short_side = 90 };
+		struct recoded r;
+
+		cr_assert_eq(recode(&want, from.at, from.len, &r), RECODE_DONE, "%g", floor);
+		cr_assert(r.ssim >= floor && r.height == 90);
+		cr_assert_lt(r.size, from.len);
+		free(r.data);
+	}
+}
+
 Test(recode_scale, what_is_small_enough_is_left_alone)
 {
 	dl_cleanup(buf_free) struct buf from = picture_make(
