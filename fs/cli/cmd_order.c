@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/xattr.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "config/units.h"
@@ -31,6 +32,11 @@ static int say_refusal(const char *mountpoint, int error)
 
 	if (error == EINVAL && cli_getxattr(mountpoint, "user.dlfs.error", &why) == 0 && why.len)
 		return cli_fail(CLI_FAILED, "%s", (char *)why.at);
+	/* The kernel lets nobody else in, not even root. */
+	if (error == EACCES && geteuid() == 0)
+		return cli_fail(CLI_FAILED, "only who mounted %s may say its order; with "
+				"allow_root or allow_other at the mount, root may too",
+				mountpoint);
 	if (error == EPERM || error == EACCES)
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may say its order",
 				mountpoint);

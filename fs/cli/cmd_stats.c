@@ -177,11 +177,12 @@ static void print_line(const struct view *now, const struct view *before)
 	double opens = grown(now, before, "opens"), fetched = grown(now, before, "bytes_fetched");
 	/* Of those judged in it: some of its opens are not yet, some before it were. */
 	double hits = grown(now, before, "hits"), late = grown(now, before, "late");
-	char a[32], b[32];
+	char a[32], b[32], share[32] = "-";
 
-	printf("opens %.0f  hits %.1f %%  late %.0f  lead %.0f  fetched %s  memory %s  "
-	       "%s at %.0f\n",
-	       opens, percent(hits, hits + late), late,
+	if (hits + late > 0)
+		snprintf(share, sizeof(share), "%.1f %%", percent(hits, hits + late));
+	printf("opens %.0f  hits %s  late %.0f  lead %.0f  fetched %s  memory %s  %s at %.0f\n",
+	       opens, share, late,
 	       view_number(now, "lead"), units_human_size((uint64_t)fetched, a),
 	       bytes_of(now, "memory_bytes", b), view_text(now, "order.spec"),
 	       view_number(now, "order.position"));

@@ -135,11 +135,11 @@ static void show(struct progress *p, const struct view *v, bool last)
 		 100 * part, view_number(v, "files"), view_number(v, "all_files"),
 		 units_human_size((uint64_t)bytes, a), units_human_size((uint64_t)all, b),
 		 units_human_size((uint64_t)rate, c), left);
-	if (p->terminal) {
-		fputs("\r\033[K", stderr);
+	if (p->terminal) {             /* a narrow one cuts it, so that it stays one line */
+		fputs("\r\033[K\033[?7l", stderr);
 		print_bar(part, strlen(text));
 	}
-	fprintf(stderr, "%s%s", text, p->terminal ? "" : "\n");
+	fprintf(stderr, "%s%s", text, p->terminal ? "\033[?7h" : "\n");
 	fflush(stderr);
 }
 
