@@ -127,7 +127,7 @@ static void make_room(struct engine *e)
 		struct loose *l = (void *)e->loose.at, *best = NULL;
 
 		for (size_t i = 0; i < e->loose.len / sizeof(*l); i++)
-			if (may_go(e, &l[i]) && (!best || l[i].until < best->until))
+			if ((!best || l[i].until < best->until) && may_go(e, &l[i]))
 				best = &l[i];
 		if (!best)
 			return;
