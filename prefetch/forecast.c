@@ -29,18 +29,30 @@ bool forecast_prepare(struct forecast *f, const struct lessons *l)
 	return true;
 }
 
+struct worker {
+	struct forecast *f;
+	struct spare spare;
+};
+
+static bool go_on(void *context)
+{
+	struct worker *w = context;
+
+	spare_rest(&w->spare, &w->f->stop);
+	return !w->f->stop;
+}
+
 void forecast_run(struct forecast *f)
 {
-	struct spare spare = { 0 };
+	struct worker w = { .f = f };
 	uint32_t i;
 
 	while (!f->stop && (i = f->next++) < f->count) {
 		uint64_t words = i <= POPULAR ? WORDS_POPULAR : WORDS;
 		struct chain found;
 
-		spare_rest(&spare, &f->stop);
 		if (!chain_find(f->kernel, f->first.seed, f->second.seed, &f->seeds[i], 1, words,
-				&f->stop, &found) ||
+				go_on, &w, &found) ||
 		    atomic_exchange(&f->claimed, true))
 			continue;
 		f->found = found;

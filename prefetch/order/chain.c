@@ -6,6 +6,8 @@
 #include "prefetch/order/chain_kernel.h"
 #include "prefetch/order/mt19937.h"
 
+#define BREATH (512 * CHAIN_BLOCK_WORDS)        /* words, of 0.1 to 0.3 ns each */
+
 static chain_block *const blocks[SEEDS_KERNELS] = {
 	[SEEDS_PORTABLE] = chain_block_portable,
 #ifdef __x86_64__
@@ -27,7 +29,7 @@ static uint32_t distance_to(uint32_t second, const struct chain_words *w, unsign
 }
 
 static bool find_in(chain_block *next, uint32_t wanted, uint32_t second, uint64_t words,
-		    const _Atomic bool *stop, struct chain *c)
+		    chain_go_on *go_on, void *context, struct chain *c)
 {
 	struct chain_words w;
 	struct mt19937 g;
@@ -37,7 +39,7 @@ static bool find_in(chain_block *next, uint32_t wanted, uint32_t second, uint64_
 	for (uint64_t from = 0; from < words; from += CHAIN_BLOCK_WORDS) {
 		uint64_t count = DL_MIN(words - from, (uint64_t)CHAIN_BLOCK_WORDS);
 
-		if (atomic_load_explicit(stop, memory_order_relaxed))
+		if (from % BREATH == 0 && !go_on(context))
 			return false;
 		if (!next(&w, wanted))
 			continue;
@@ -54,15 +56,15 @@ static bool find_in(chain_block *next, uint32_t wanted, uint32_t second, uint64_
 }
 
 bool chain_find(enum seeds_kernel kernel, uint32_t first, uint32_t second, const uint32_t *seeds,
-		size_t count, uint64_t words, const _Atomic bool *stop, struct chain *ret)
+		size_t count, uint64_t words, chain_go_on *go_on, void *context, struct chain *ret)
 {
 	uint32_t wanted = mt19937_untempered(first);
 
 	assert(seeds_can(kernel));
-	for (size_t i = 0; i < count && !atomic_load_explicit(stop, memory_order_relaxed); i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct chain c = { .seed = seeds[i] };
 
-		if (find_in(blocks[kernel], wanted, second, words, stop, &c)) {
+		if (find_in(blocks[kernel], wanted, second, words, go_on, context, &c)) {
 			*ret = c;
 			return true;
 		}

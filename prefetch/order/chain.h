@@ -3,11 +3,9 @@
  * seed it with a number that everybody likes.  Two epochs' seeds tell which, and where in its
  * stream they are: building a model takes millions of words.
  *
- * Pure: no threads, no I/O.
+ * Pure: no threads, no I/O, but for what chain_go_on does.
  */
 #pragma once
-#include <stdatomic.h>
-
 #include "base/dl.h"
 #include "prefetch/order/seeds.h"
 
@@ -21,12 +19,16 @@ struct chain {
  * that draw for themselves.  Looking so far costs nothing: few words are `first` by chance. */
 #define CHAIN_STRIDE_MAX 1024u
 
+/* Called before each bit of work, of half a millisecond at most; false: it is to end. */
+typedef bool chain_go_on(void *context);
+
 /* The generator of these that has `first` among its first `words` outputs, and `second` not more
  * than CHAIN_STRIDE_MAX later; 0.1 to 0.3 ns a word.  By chance there is one when words × count
- * is 2^54.  false: none, or *stop became true.  Where the first stride differs (persistent workers
+ * is 2^54.  false: none, or go_on() said so.  Where the first stride differs (persistent workers
  * with a second loader: once 4, then 2), find again, in the one seed, with the second and third. */
 bool chain_find(enum seeds_kernel kernel, uint32_t first, uint32_t second, const uint32_t *seeds,
-		size_t count, uint64_t words, const _Atomic bool *stop, struct chain *ret);
+		size_t count, uint64_t words, chain_go_on *go_on, void *context,
+		struct chain *ret);
 
 /* What scripts like to seed with, the most popular first, none twice; returns how many. */
 #define CHAIN_POPULAR_MAX 1152u

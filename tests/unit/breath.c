@@ -1,9 +1,11 @@
 /* How often a search looks around: this file has its spare_rest(). */
+#include "prefetch/forecast.h"
 #include "prefetch/search_internal.h"
 #include "tests/lib/search_stage.h"
 
 #define N 2000u
 #define SEEDS_AT_ONCE 32768u            /* of all 2^32: half a millisecond */
+#define WORDS_AT_ONCE (1u << 21)        /* of a generator's: the same */
 
 static unsigned breaths;
 
@@ -44,4 +46,16 @@ Test(breath, is_taken_within_each_kind_of_work)
 	cr_expect_geq(breaths_of(all - 2, true), 16, "numpy's: %u", breaths);
 	cr_expect_geq(breaths_of(all, true), (1u << 20) / SEEDS_AT_ONCE, "all seeds: %u", breaths);
 	cr_expect_eq(breaths_of(all, false), 0, "that shall be hasty");
+}
+
+/* One seed's words take as long as a hundred such. */
+Test(breath, is_taken_within_a_seed_whose_words_are_gone_through)
+{
+	struct forecast f = { .first.seed = 1, .second.seed = 2, .seeds = { 42 }, .count = 1 };
+
+	f.kernel = seeds_fastest();
+	breaths = 0;
+	forecast_run(&f);
+	cr_assert(!f.claimed);
+	cr_expect_geq(breaths, (1u << 28) / WORDS_AT_ONCE, "%u", breaths);
 }

@@ -1,13 +1,16 @@
 #include <criterion/criterion.h>
-#include <signal.h>
-#include <sys/time.h>
+#include <limits.h>
 
 #include "prefetch/order/chain.h"
 #include "prefetch/order/mt19937.h"
 
 #define FOREVER (UINT64_C(1) << 50)
 
-static const _Atomic bool never;
+static bool always(void *context)
+{
+	(void)context;
+	return true;
+}
 
 #define EACH_KERNEL(k) \
 	for (enum seeds_kernel k = 0; k < SEEDS_KERNELS; k++) \
@@ -28,7 +31,7 @@ static void is_found(enum seeds_kernel k, const struct chain *c)
 	uint32_t first = output(c->seed, c->word), second = output(c->seed, c->word + c->stride);
 	struct chain found;
 
-	cr_assert(chain_find(k, first, second, seeds, DL_COUNT(seeds), c->word + 1, &never,
+	cr_assert(chain_find(k, first, second, seeds, DL_COUNT(seeds), c->word + 1, always, NULL,
 			     &found), "kernel %d, word %ju + %u", k, (uintmax_t)c->word, c->stride);
 	cr_assert_eq(found.seed, c->seed);
 	cr_assert_eq(found.word, c->word);
@@ -68,15 +71,15 @@ Test(chain, is_not_found_where_it_is_not)
 	EACH_KERNEL(k) {
 		struct chain c = before;
 
-		cr_assert_not(chain_find(k, first, second, seeds, 2, word, &never, &c));
-		cr_assert_not(chain_find(k, first, second, seeds, 1, word + 1, &never, &c));
-		cr_assert_not(chain_find(k, first, second, seeds, 0, word + 1, &never, &c));
-		cr_assert_not(chain_find(k, second, first, seeds, 2, word + 5, &never, &c));
-		cr_assert_not(chain_find(k, first, far, seeds, 2, word + 1, &never, &c));
+		cr_assert_not(chain_find(k, first, second, seeds, 2, word, always, NULL, &c));
+		cr_assert_not(chain_find(k, first, second, seeds, 1, word + 1, always, NULL, &c));
+		cr_assert_not(chain_find(k, first, second, seeds, 0, word + 1, always, NULL, &c));
+		cr_assert_not(chain_find(k, second, first, seeds, 2, word + 5, always, NULL, &c));
+		cr_assert_not(chain_find(k, first, far, seeds, 2, word + 1, always, NULL, &c));
 		cr_assert_eq(c.seed, before.seed);
 		cr_assert_eq(c.word, before.word);
 		cr_assert_eq(c.stride, before.stride);
-		cr_assert(chain_find(k, first, second, seeds, 2, word + 1, &never, &c));
+		cr_assert(chain_find(k, first, second, seeds, 2, word + 1, always, NULL, &c));
 	}
 }
 
@@ -99,11 +102,13 @@ Test(chain, is_that_of_a_script)
 		uint32_t later[3];
 		struct chain c;
 
-		cr_assert(chain_find(seeds_fastest(), s[0], s[1], seeds, 2, 1 << 20, &never, &c));
+		cr_assert(chain_find(seeds_fastest(), s[0], s[1], seeds, 2, 1 << 20, always,
+				     NULL, &c));
 		cr_assert_eq(c.seed, 1337);
 		cr_assert_eq(c.word, 1001003);
 		cr_assert_eq(c.stride, scripts[i].strides[0], "%s", scripts[i].what);
-		cr_assert(chain_find(seeds_fastest(), s[1], s[2], &c.seed, 1, 1 << 20, &never, &c));
+		cr_assert(chain_find(seeds_fastest(), s[1], s[2], &c.seed, 1, 1 << 20, always,
+				     NULL, &c));
 		cr_assert_eq(c.stride, scripts[i].strides[1], "%s", scripts[i].what);
 		chain_seeds(&c, later, DL_COUNT(later));
 		cr_assert_arr_eq(later, s + 1, sizeof(later), "%s", scripts[i].what);
@@ -126,39 +131,28 @@ Test(chain, passes_over_a_first_that_is_there_by_chance)
 	}
 }
 
-Test(chain, is_not_looked_for_after_a_stop)
+static bool count_down(void *context)
 {
-	static const _Atomic bool now = true;
+	return (*(unsigned *)context)-- > 0;
+}
+
+/* It asks before each bit of work, and ends with a no. */
+Test(chain, is_looked_for_while_it_may_go_on)
+{
 	const uint32_t seeds[] = { 1337 };
-	struct chain c;
 
 	EACH_KERNEL(k)
-		cr_assert_not(chain_find(k, output(1337, 3), output(1337, 7), seeds, 1, FOREVER,
-					 &now, &c));
-}
+		for (unsigned bits = 0; bits < 4; bits++) {
+			unsigned left = bits;
+			struct chain c;
 
-static _Atomic bool stopped;
-
-static void stop(int signal)
-{
-	(void)signal;
-	stopped = true;
-}
-
-/* The clock runs only while the search does; without a look at the flag it has no end. */
-Test(chain, search_ends_within_a_seed)
-{
-	const struct itimerval soon = { .it_value.tv_usec = 10000 };
-	const uint32_t seeds[] = { 1337 };
-	struct chain c;
-
-	signal(SIGVTALRM, stop);
-	EACH_KERNEL(k) {
-		stopped = false;
-		cr_assert_eq(setitimer(ITIMER_VIRTUAL, &soon, NULL), 0);
-		cr_assert_not(chain_find(k, 1, 1, seeds, 1, FOREVER, &stopped, &c));
-		cr_assert(stopped);
-	}
+			cr_assert_not(chain_find(k, 1, 1, seeds, 1, FOREVER, count_down, &left,
+						 &c));
+			cr_assert_eq(left, UINT_MAX);
+			left = bits;
+			cr_assert_eq(chain_find(k, output(1337, 3), output(1337, 7), seeds, 1,
+						FOREVER, count_down, &left, &c), bits > 0);
+		}
 }
 
 Test(chain, tells_the_seeds_to_come)
