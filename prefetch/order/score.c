@@ -16,7 +16,8 @@ static float log2_about(float x)
 	return (float)exponent + (x - 1.0f);
 }
 
-/* By chance: lanes / n for a successor, NEAR_WIDTH times that for a neighbour. */
+/* By chance: (lanes + step) / n for a successor or a beginning, of which each rank has one;
+ * NEAR_WIDTH / n a lane for a neighbour. */
 #define NEAR 8u
 #define NEAR_WIDTH (2 * NEAR + 1)
 
@@ -94,13 +95,13 @@ static uint64_t places_about(const struct score *s, uint32_t buffer)
 static float worth(const struct score *s, unsigned lane, uint32_t position,
 		   struct scale scale)
 {
-	float chance = (float)(s->lanes + 1) / (float)DL_MAX(scale.n, 1u);
+	float chance = (float)(s->lanes + scale.step) / (float)DL_MAX(scale.n, 1u);
 
 	/* A third more than it is: with what a miss costs, nothing is won by chance. */
 	if (scale.buffer > 0)
 		chance = (float)places_about(s, scale.buffer) * 4 / 3 / (float)scale.n;
 	else if (lane < s->lanes && s->tails[lane] + scale.step != position)
-		chance *= 2.0f * NEAR_WIDTH;
+		chance = (float)(s->lanes + 1) * 2.0f * NEAR_WIDTH / (float)DL_MAX(scale.n, 1u);
 	return log2_about(DL_MAX(1.0f / chance, 1.0f));
 }
 
