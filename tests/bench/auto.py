@@ -242,7 +242,10 @@ HOPELESS = {"with replacement": with_weights, "unseeded permutation": permutatio
 SLOW = r"source_layers=slow:latency=10ms\,parallel=64,"
 SOURCES = {"": (10000, 4), ", 10 ms": (2000, 16)}       # files, readers
 SHARES = {0.25: "", 2: ", memory for all"}      # of the dataset, as memory
-EPOCHS, SIZE = 3, 40000
+SPANS = {"epoch 0": (0, 1), "epoch 1": (1, 2), "epochs 2 to 9": (2, 10)}        # with one rate each
+EPOCHS, SIZE = 10, 40000
+# What differs between the first two is the noise of the figures.
+CONTENDERS = {"order=none": "none", "order=none again": "none", "order=auto": "auto"}
 
 
 def lists_of(bench, names, what):
@@ -256,8 +259,8 @@ def lists_of(bench, names, what):
 
 
 def hopeless_epochs(bench, source, options, lists, count, readers):
-    """Files a second, of each epoch of a mount."""
-    rates = []
+    """Files a second, of each span of epochs of a mount."""
+    times = []
     with dlfs_mount(bench, source, options) as mount:
         wait_for("the scan", lambda: mount.stats()["samples"] == count)
         searchers = Searchers(mount)
@@ -265,34 +268,48 @@ def hopeless_epochs(bench, source, options, lists, count, readers):
             files, _, ns = read_list(bench, mount.at, listed, readers)
             if files != count:
                 raise Failed(f"hopeless: {files} files of {count}")
-            rates.append(files / ns * 1e9)
+            times.append(ns)
         if "auto" in options:
             searchers.expect_work()
+    return [count * (end - begin) / sum(times[begin:end]) * 1e9 for begin, end in SPANS.values()]
+
+
+def hopeless_rows(bench, source, what, where, share):
+    """Files a second, of each contender's spans of epochs, by round."""
+    names, readers = files_below(source), SOURCES[where][1]
+    rates = {contender: [[] for _ in SPANS] for contender in CONTENDERS}
+    for turn in range(bench.rounds):
+        lists = lists_of(bench, names, what)
+        first = turn % len(CONTENDERS)
+        for contender in [*CONTENDERS][first:] + [*CONTENDERS][:first]:
+            options = f"{SLOW if where else ''}order={CONTENDERS[contender]}," \
+                      f"memory={int(len(names) * SIZE * share)}"
+            got = hopeless_epochs(bench, source, options, lists, len(names), readers)
+            for values, rate in zip(rates[contender], got):
+                values.append(rate)
+    for i, span in enumerate(SPANS):
+        for contender, values in rates.items():
+            bench.row(f"auto-hopeless, {what}{where}{SHARES[share]}", f"{contender}, {span}",
+                      "files/s", values[i], rates["order=none"][i], f"{readers} readers")
     return rates
 
 
-def hopeless_rows(bench, source, what, where, share, rounds):
-    names, readers = files_below(source), SOURCES[where][1]
-    rates = {order: [[] for _ in range(EPOCHS)] for order in ("none", "auto")}
-    for turn in range(rounds):
-        lists = lists_of(bench, names, what)
-        for order in ("none", "auto") if turn % 2 == 0 else ("auto", "none"):
-            options = f"{SLOW if where else ''}order={order},memory={int(len(names) * SIZE * share)}"
-            got = hopeless_epochs(bench, source, options, lists, len(names), readers)
-            for values, rate in zip(rates[order], got):
-                values.append(rate)
-    for epoch in range(EPOCHS):
-        for order, values in rates.items():
-            bench.row(f"auto-hopeless, {what}{where}{SHARES[share]}", f"order={order}, epoch {epoch}", "files/s",
-                      values[epoch], rates["none"][epoch], f"{readers} readers")
+def hopeless_sums(bench, where, parts):
+    """A row's noise is some percent: so all of a source's, beside order=none of the same round."""
+    for i, span in enumerate(SPANS):
+        for contender in [*CONTENDERS][1:]:
+            pairs = [mine / none for rates in parts
+                     for mine, none in zip(rates[contender][i], rates["order=none"][i])]
+            bench.row(f"auto-hopeless, all{where}", f"{contender}, {span}", "of order=none", pairs,
+                      note=f"{len(pairs)} pairs")
 
 
 def hopeless(bench):
     for where, (files, _) in SOURCES.items():
         source = make_files(bench.path("hopeless"), files // 4 if bench.short else files, SIZE)
-        for what in HOPELESS:
-            for share in SHARES:
-                hopeless_rows(bench, source, what, where, share, min(bench.rounds, 3 if where else 7))
+        parts = [hopeless_rows(bench, source, what, where, share)
+                 for what in HOPELESS for share in SHARES]
+        hopeless_sums(bench, where, parts)
         shutil.rmtree(source)
 
 
