@@ -4,6 +4,8 @@
 #include "prefetch/search.h"
 #include "prefetch/spare.h"
 
+#define SEARCH_HEAD 4096u               /* of what was found, positions that are looked at */
+
 #define SMALL_SEEDS (1u << 20)
 #define SMALL_PIECE (1u << 12)
 #define SMALL_BREATH (1u << 6)
