@@ -144,8 +144,14 @@ static void pushed(struct engine *e, sample_id id)
 	store_drop(e->store, (struct block){ id, 0 });
 }
 
-/* Hand a sample that waits in the store to the sink; unless the kernel has it already, since it was
- * read meanwhile. */
+/* The kernel has what it was answered; but not what somebody read past its pages, and once anybody
+ * has done so, nobody knows which samples those are. */
+static bool is_there_already(const struct engine *e, const struct entry *entry)
+{
+	return !e->direct && store_was_read(entry);
+}
+
+/* Hand a sample that waits in the store to the sink. */
 static void push(struct engine *e, sample_id id)
 {
 	struct entry *entry;
@@ -154,7 +160,7 @@ static void push(struct engine *e, sample_id id)
 	if (e->stopping || is_read_directly(e) ||
 	    store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
 		return;
-	if (store_was_read(entry)) {
+	if (is_there_already(e, entry)) {
 		store_unpin(entry);
 		pushed(e, id);
 		return;

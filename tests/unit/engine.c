@@ -1,5 +1,6 @@
 /* The engine between a source and a sink that the test drives: what is fetched and pushed, and who
  * is woken with what. */
+#include "prefetch/engine_internal.h"
 #include "tests/lib/engine_stage.h"
 
 /* --- Late reads ---------------------------------------------------------------------------- */
@@ -374,6 +375,25 @@ Test(engine, who_reads_past_the_page_cache_is_served_from_memory)
 	cr_assert_eq(engine_read(engine, (struct block){ next, 0 }, directly, &r.waiter, &e), 1);
 	cr_assert(fake_bytes_right(store_view(e), next, 0, SMALL_SIZE));
 	store_unpin(e);
+	end();
+}
+
+Test(engine, what_was_read_past_the_page_cache_is_pushed_once_that_is_over)
+{
+	struct block b = { f + order[0], 0 };
+	struct entry *e;
+
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	end_fetch(b.id, 0, 0);
+	settle();
+	cr_assert_eq(engine_read(engine, b, directly, NULL, &e), 1);
+	cr_assert(store_add_read(e, SMALL_SIZE));
+	store_unpin(e);
+	engine->direct = 1;            /* long ago */
+	engine_known(engine, b.id);
+	settle();
+	cr_assert_eq(fake_sink_count(&sink), 1u, "the kernel does not have it");
 	end();
 }
 
