@@ -19,6 +19,7 @@ struct parked {
 	uint64_t since;
 	struct read_by by;
 	struct stale_reader stale;
+	bool newer;                    /* the bytes are those of a version that came after it */
 };
 
 static void go_on(struct parked *p);
@@ -41,12 +42,36 @@ static void reply_error(struct parked *p, int error)
 	free(p);
 }
 
-static void on_seen(struct stale_reader *r)
+/* Whether a newer version can be given out as this one: all of it with one answer, so that nobody
+ * gets parts of two, and of the size that the reader was told.  Pages of the old one that are still
+ * in the page cache are not asked for; but O_DIRECT goes past them. */
+static bool can_be_newer(const struct parked *p, sample_id newest)
 {
-	reply_error(dl_container_of(r, struct parked, stale), -ESTALE);
+	uint64_t size, now;
+
+	return newest != p->id && !p->newer && !p->by.direct && p->offset == 0 &&
+		p->bytes.len == 0 && manifest_sample(p->serve->manifest, p->id, &size) &&
+		manifest_sample(p->serve->manifest, newest, &now) && now == size &&
+		p->left == size;
 }
 
-/* Who is told that it is another file now opens it again, and shall have that one. */
+static void on_seen(struct stale_reader *r)
+{
+	struct parked *p = dl_container_of(r, struct parked, stale);
+	sample_id newest = manifest_newest(p->serve->manifest, p->id);
+
+	if (!can_be_newer(p, newest)) {
+		reply_error(p, -ESTALE);
+		return;
+	}
+	p->id = newest;
+	p->newer = true;
+	go_on(p);
+}
+
+/* Who is told that it is another file now opens it again, and shall have that one.  The open was
+ * not asked for, so the kernel cannot be told then, when it would look the name up anew by itself;
+ * of a READ the reader himself is told. */
 static void finish_error(struct parked *p, int error)
 {
 	p->stale = (struct stale_reader){ .id = p->id, .answer = on_seen };
@@ -71,7 +96,7 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 	size_t skip = (size_t)(p->offset - start);
 	size_t len = skip < view.len ? DL_MIN(p->left, view.len - skip) : 0;
 	const char *at = (const char *)view.at + skip;
-	bool whole = p->bytes.len == 0 && len == p->left;
+	bool whole = p->bytes.len == 0 && len == p->left, newer = p->newer;
 	int r = whole ? 0 : buf_append(&p->bytes, at, len);
 
 	/* Not once its end was read: requests overtake each other, and some read backwards. */
@@ -83,7 +108,8 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 		finish(p, at, len);
 	/* What could not be pushed, since the kernel had not come so far, can be now; and what it
 	 * has by this answer need not be. */
-	engine_known(engine, b.id);
+	if (!newer)                    /* whose own node the kernel need not know */
+		engine_known(engine, b.id);
 	store_unpin(e);
 	if (r < 0 || whole)
 		return true;

@@ -44,4 +44,42 @@ for i in $(seq 0 59); do head -c 20000 /dev/zero | tr '\0' O > "$src/r/$i"; done
 "$DLFS" refresh "$mnt"
 ls -l "$mnt/r" > "$work/list"
 python3 "$work/again.py" "$src" "$mnt"
+
+# Of the same size: whoever reads all of it with one call has the new one, and no error.
+cat > "$work/same.py" << 'END'
+import concurrent.futures, os, sys
+source, mount = sys.argv[1:]
+def read(name):
+    with open(f"{mount}/{name}", "rb") as f:
+        return f.read()
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    for i in range(60):
+        name = f"s/{i}"
+        held = os.open(f"{mount}/{name}", os.O_RDONLY)
+        if i % 2:
+            with open(f"{source}/s.new", "wb") as f:
+                f.write(b"N" * 20000)
+            os.rename(f"{source}/s.new", f"{source}/{name}")
+        else:
+            os.utime(f"{source}/{name}")
+        right = (b"N" if i % 2 else b"O") * 20000
+        for got in pool.map(read, [name] * (1 + i % 8)):
+            assert got == right, f"{name}: {len(got)} bytes of {got[:1]}"
+        os.close(held)
+END
+mkdir "$src/s"
+for i in $(seq 0 59); do head -c 20000 /dev/zero | tr '\0' O > "$src/s/$i"; done
+"$DLFS" refresh "$mnt"
+ls -l "$mnt/s" > "$work/list"
+python3 "$work/same.py" "$src" "$mnt"
+# Not in part: who has read some of the old one is not given the rest of another.
+head -c 3000000 /dev/zero | tr '\0' O > "$src/long"
+"$DLFS" refresh "$mnt"
+exec 5< "$mnt/long"
+[ "$(head -c 100 <&5 | tr -d O | wc -c)" = 0 ] || fail "the first bytes of long"
+head -c 3000000 /dev/zero | tr '\0' N > "$src/long"
+"$DLFS" drop "$mnt" > /dev/null
+cat <&5 > "$work/rest" 2> /dev/null || true
+exec 5<&-
+[ "$(tr -d O < "$work/rest" | wc -c)" = 0 ] || fail "bytes of two versions"
 umount_dlfs "$mnt"
