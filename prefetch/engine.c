@@ -116,6 +116,8 @@ static int start_threads(struct engine *e)
 		struct standing stood = standing_kept(e->options.standing);
 
 		tracker_stood(e->tracker, &stood);
+		if (stood.rests)
+			plan_rest(e->plan);
 	}
 	learn_start(e);
 	r = -pthread_create(&e->thread, NULL, planner_main, e);

@@ -129,7 +129,7 @@ uint64_t engine_whole(const struct engine *e);  /* samples up to this size are f
 int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
 /* Let go of these (a few thousand at once); how many bytes that will be.  Then nothing is fetched
  * until somebody reads, or engine_expect() says that he is about to, but what engine_warm() and
- * engine_bring() are told.  -ETIMEDOUT */
+ * engine_bring() are told; by the engine after this one neither.  -ETIMEDOUT */
 int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
 	DL_MUST_CHECK;
 void engine_expect(struct engine *e);

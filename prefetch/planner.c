@@ -38,6 +38,7 @@ static void keep_standing(struct engine *e)
 {
 	struct standing s = tracker_standing(e->tracker);
 
+	s.rests = plan_is_resting(e->plan);
 	if (e->options.standing)
 		standing_keep(e->options.standing, &s);
 }

@@ -14,6 +14,7 @@ struct standing {
 	enum list_kind kind;           /* the list's, with ... */
 	uint32_t count, front;         /* ... so many samples; position in the epoch */
 	node_id root;
+	bool rests;                    /* not the tracker's, but the plan's: see plan_rest() */
 };
 
 /* Kept where others find it when its one writer is gone, in the midst of writing perhaps: the half

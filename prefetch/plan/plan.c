@@ -237,11 +237,14 @@ void plan_fill(struct plan *p, bool fill)
 	p->fill = 0;
 }
 
+void plan_rest(struct plan *p) { p->quiet_at = PLAN_NEVER; }
+bool plan_is_resting(const struct plan *p) { return p->quiet_at == PLAN_NEVER; }
+
 uint64_t plan_forget(struct plan *p, sample_id id)
 {
 	struct held *h = held_find(p, id);
 
-	p->quiet_at = PLAN_NEVER;
+	plan_rest(p);
 	if (!h || h->role == ROLE_DOOMED ||
 	    (h->state != HELD_READY && h->state != HELD_FETCHING))
 		return 0;

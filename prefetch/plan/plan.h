@@ -106,6 +106,9 @@ int plan_warm(struct plan *p, const sample_id *ids, size_t count);
  * whatever the courses say, but for plan_warm(), until a reader opens something, or waits, or
  * plan_expect() says that one is about to come. */
 uint64_t plan_forget(struct plan *p, sample_id id);
+/* As if something had been forgotten; and whether nobody has read since, or is about to. */
+void plan_rest(struct plan *p);
+bool plan_is_resting(const struct plan *p);
 void plan_expect(struct plan *p, uint64_t now);
 
 /* The next thing to do now.  Call until it says PLAN_IDLE; then not before the next fact or

@@ -138,12 +138,6 @@ struct plan {
 	bool warm_full;                /* and the rest was given up */
 };
 
-/* Something was forgotten, and nobody has read since, or is about to. */
-static inline bool plan_is_resting(const struct plan *p)
-{
-	return p->quiet_at == PLAN_NEVER;
-}
-
 /* held.c */
 struct held *held_find(const struct plan *p, sample_id id);
 struct held *held_new(struct plan *p, sample_id id, uint64_t size);    /* WAIT; NULL: no memory */

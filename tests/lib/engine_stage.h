@@ -28,6 +28,7 @@ static sample_id f, g, h;              /* the first of each kind */
 static _Atomic uint32_t stale_calls, stale_id;
 static _Atomic bool ended;
 static uint64_t patience = PATIENCE;   /* a test may change them */
+static struct standing_kept *standing; /* what outlives an engine; NULL: nothing */
 static void (*also_stale)(void);       /* on the planner's thread */
 
 static inline void keep_bound(void)
@@ -73,7 +74,7 @@ static inline void begin_engine(uint64_t memory, unsigned depth)
 {
 	struct engine_options options = {
 		.sink = &sink.sink, .stats = &stats, .memory = memory, .chunk = 8 * MiB,
-		.stale = on_stale, .patience = patience,
+		.stale = on_stale, .patience = patience, .standing = standing,
 	};
 
 	ended = false;

@@ -233,3 +233,35 @@ Test(engine_room, what_is_fetched_anew_is_not_let_go_with_what_was_there_before)
 	store_unpin(entry);
 	end();
 }
+
+Test(engine_room, what_was_forgotten_does_not_come_back_with_another_engine)
+{
+	static struct standing_kept kept;
+	struct reader r;
+	uint64_t bytes;
+
+	standing = &kept;
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	fetch_all();
+	cr_assert_eq(fake_source_count(&source), ORDER);
+	for (unsigned i = 0; i < SMALL; i++)
+		cr_assert_eq(engine_forget(engine, &(sample_id){ f + i }, 1, &bytes), 0);
+	settle();
+	end();
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	fetch_all();
+	cr_assert_eq(fake_source_count(&source), 0u, "nobody reads");
+	read_by(&r, f + 5, 0, (struct read_by){ 1, false });
+	end_fetch(f + 5, 0, 0);
+	expect_bytes(&r, SMALL_SIZE);
+	fetch_all();
+	cr_assert_gt(fake_source_count(&source), 1u, "somebody reads");
+	end();
+	begin(MEMORY, 2);
+	follow(order, ORDER);
+	fetch_all();
+	cr_assert_gt(fake_source_count(&source), 0u, "and did so before");
+	end();
+}
