@@ -30,16 +30,18 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 bool score_nexts(struct tracker *t, const struct seen *s)
 {
 	bool continued = hypotheses_open(t, t->nexts, t->next_count, false, s->id);
-	const struct hypothesis *best = hypotheses_best(t->nexts, t->next_count);
+	struct hypothesis *best = hypotheses_best(t->nexts, t->next_count);
 	const struct follow *main = t->jobs[0];
 
 	if (!best)
 		return continued;
 	/* The same order from its beginning while the main job is in the midst of it is another
-	 * job, not the next epoch. */
+	 * job, not the next epoch, nor will it be when the main job is done. */
 	if (same_rule(&best->rule, &main->rule) && follow_alive(main) &&
-	    !follow_nearly_done(main))
+	    !follow_nearly_done(main)) {
+		best->score = (struct score){ 0 };
 		return continued;
+	}
 	roll_over(t, best);
 	return true;
 }
@@ -59,8 +61,9 @@ static bool occupied(const struct tracker *t, uint32_t position)
 	return false;
 }
 
-/* The main sequence at another place: a resumed job, or a second one. */
-static void move_main(struct tracker *t)
+/* The main sequence at another place, where the last open was: a resumed job, or a second one.  To
+ * see that it is none must not cost a whole sequence. */
+static void move_main(struct tracker *t, uint32_t at)
 {
 	struct follow *main = t->jobs[0], *f;
 	uint32_t from = score_start(&t->elsewhere);
@@ -72,7 +75,8 @@ static void move_main(struct tracker *t)
 		t->elsewhere = (struct score){ 0 };
 		return;
 	}
-	if (second && (t->job_count == JOBS || occupied(t, from))) {
+	if ((follow_alive(main) && follow_stretch(main, from)) ||
+	    (second && (t->job_count == JOBS || occupied(t, from) || occupied(t, at)))) {
 		t->elsewhere = (struct score){ 0 };
 		return;
 	}
@@ -110,7 +114,7 @@ bool score_elsewhere(struct tracker *t, const struct seen *s)
 		score_continues(&t->elsewhere, p, scale);
 	score_open(&t->elsewhere, p, scale);
 	if (t->elsewhere.bits >= SCORE_BELIEVED)
-		move_main(t);
+		move_main(t, p);
 	return continued;
 }
 

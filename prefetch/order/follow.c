@@ -6,8 +6,9 @@
 
 #define BITS 64
 #define PASSED_NS CLOCK_S              /* longer than a source needs for the next sample */
-/* Positions: the first opens of all workers of an epoch lie within so many. */
-#define RESUME_MIN (TRACKER_SPREAD / 2)
+#define RESUME_PART 2                  /* of the window: an epoch's workers begin within it */
+#define STRETCH 4u                     /* windows, beyond the reach */
+#define LATELY 1024u                   /* opens: who has gone on since is still there */
 #define ASKED_BEFORE 64u               /* positions after the first that we hear of */
 
 static size_t words_of(uint32_t length)
@@ -75,6 +76,14 @@ static void advance_front(struct follow *f)
 		c->front++;
 }
 
+/* In this part of it a job's workers are: each rank has so much of its own. */
+static uint32_t window(const struct follow *f)
+{
+	uint64_t most = (uint64_t)TRACKER_SPREAD * f->course.sequence->step;
+
+	return (uint32_t)DL_MIN(most, (uint64_t)TRACKER_WIDEST);
+}
+
 /* How far behind the foremost reader others are waited for.  Of what is drawn all will be read, if
  * their reader lives.  While one waits for the source the others go on through all that is there;
  * and of readers that are dead, one in four leaves no more behind than there is room for. */
@@ -82,10 +91,33 @@ static uint32_t patience(const struct follow *f)
 {
 	const struct sequence_pieces *pieces = f->course.sequence->pieces;
 	uint64_t most = pieces ? DL_MAX(UINT64_C(4) * pieces->reservoir, (uint64_t)FOLLOW_WINDOW)
-			       : TRACKER_SPREAD;
+			       : window(f);
 
-	most = DL_MIN(most, (uint64_t)TRACKER_SPREAD);
+	most = DL_MIN(most, (uint64_t)window(f));
 	return DL_MAX((uint32_t)most, buffer_behind(f->course.sequence));
+}
+
+/* Many workers with large batches are further apart than any patience: nothing is given up from
+ * where one has gone on lately, nor in the beginning, before each has. */
+static void note_reader(struct follow *f, uint32_t position)
+{
+	if (f->went_on++ % LATELY == 0) {
+		f->lowest_before = f->lowest;
+		f->lowest = position;
+	}
+	f->lowest = DL_MIN(f->lowest, position);
+}
+
+static uint32_t given_up(const struct follow *f)
+{
+	uint32_t reach = f->course.reach, spread = patience(f), lowest;
+
+	if (reach <= spread)
+		return 0;
+	lowest = DL_MIN(f->lowest, f->lowest_before);
+	if (f->course.sequence->pieces || lowest >= reach - spread)
+		return reach - spread;
+	return reach > TRACKER_WIDEST ? DL_MAX(lowest, reach - TRACKER_WIDEST) : lowest;
 }
 
 /* agrees: or else it may be another job's that lies where this one will come to: if the window went
@@ -93,16 +125,18 @@ static uint32_t patience(const struct follow *f)
 static void mark(struct follow *f, uint32_t position, bool agrees, uint64_t now)
 {
 	struct course *c = &f->course;
-	uint32_t spread = patience(f), before = c->front;
+	uint32_t before = c->front;
 
 	f->opened_count += !opened_at(f, position);
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
-	if (agrees)
+	if (agrees) {
 		c->reach = DL_MAX(c->reach, position + 1);
+		note_reader(f, position);
+	}
 	advance_front(f);
 	/* What lies so far behind the foremost reader is not waited for any more. */
-	if (c->reach > spread && c->front < c->reach - spread) {
-		c->front = c->reach - spread;
+	if (c->front < given_up(f)) {
+		c->front = given_up(f);
 		advance_front(f);
 	}
 	if (c->front != before)
@@ -127,6 +161,17 @@ static void pass_by(struct follow *f, uint64_t now)
 	c->front = low - room;
 	advance_front(f);
 	f->hasty = true;
+}
+
+bool follow_stretch(struct follow *f, uint32_t position)
+{
+	struct course *c = &f->course;
+
+	if (c->sequence->pieces || position < c->reach ||
+	    position - c->reach >= STRETCH * window(f))
+		return false;
+	c->reach = position;
+	return true;
 }
 
 void follow_elsewhere(struct follow *f, uint32_t position)
@@ -189,7 +234,7 @@ enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_
 		return FOLLOW_FOREIGN;
 	if (p == POSITION_NONE && opened_lately(f, index))
 		return FOLLOW_AGAIN;
-	if (p == POSITION_NONE || p >= f->course.reach + TRACKER_SPREAD)
+	if (p == POSITION_NONE || p >= f->course.reach + window(f))
 		return FOLLOW_ELSEWHERE;
 	*ret_position = p;
 	if (score_succeeds(&f->score, p, scale_of(f->course.sequence)) || goes_on(f, p))
@@ -232,7 +277,7 @@ static void remember_pid(struct follow *f, uint32_t pid)
 static void begin_late(struct follow *f, uint32_t position)
 {
 	const struct sequence_pieces *pieces = f->course.sequence->pieces;
-	uint32_t behind = RESUME_MIN;
+	uint32_t behind = window(f) / RESUME_PART;
 
 	if (pieces && pieces->reservoir / 2 < behind)
 		behind = DL_MAX(pieces->reservoir / 2, (uint32_t)FOLLOW_WINDOW);
@@ -261,7 +306,7 @@ void follow_take(struct follow *f, uint32_t position, uint32_t pid, uint64_t now
 		begin_late(f, position);
 		f->begun = true;
 	}
-	agree(f, continues);
+	agree(f, continues || goes_on(f, position));
 	if (is_next(f, position) && !opened_at(f, position - scale.step))
 		mark(f, position - scale.step, agrees, now);   /* it was his as well */
 	score_open(&f->score, position, scale);
@@ -311,6 +356,8 @@ void follow_jump(struct follow *f, uint32_t position)
 	struct course *c = &f->course;
 
 	c->front = c->reach = position;
+	f->lowest = f->lowest_before = 0;
+	f->went_on = 0;
 	f->score = (struct score){ 0 };
 	f->agreed = 0;
 	f->judged = 0;

@@ -283,6 +283,7 @@ static int follow_since(struct tracker *t, struct list *list, const struct epoch
 		return r;
 	if (from > buffer_behind(q))
 		follow_jump(f, from - buffer_behind(q));
+	f->begun = mixed;                      /* there: the lowest of all its readers */
 	for (uint64_t i = first_seen(t, since); i < t->opens; i++) {
 		const struct seen *s = &t->recent[i % RECENT];
 		enum follow_verdict v;

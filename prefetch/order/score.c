@@ -24,6 +24,8 @@ static float log2_about(float x)
 /* One in 400 stays in a buffer for six times its size, if each may be taken at any time. */
 #define BUFFERS_BEHIND 6u
 
+#define LANE_SAMPLES 256u               /* of the dataset, for each lane beyond the usual */
+
 static bool near_counts(const struct score *s, uint32_t n)
 {
 	return s->lanes > 0 && n / s->lanes >= 4 * NEAR_WIDTH;
@@ -113,20 +115,31 @@ static bool is_tail(const struct score *s, uint32_t position)
 	return false;
 }
 
+/* Where there are many workers, each comes to its lane once in so many opens; in small datasets so
+ * many lanes would be no evidence. */
+static bool may_grow(const struct score *s, uint32_t n)
+{
+	return s->lanes < SCORE_LANES ||
+	       (s->lanes < DL_MIN(n / LANE_SAMPLES, (uint32_t)SCORE_LANES_MOST) &&
+		s->opens - s->moved[s->lanes - 1] < SCORE_LANES_MOST);
+}
+
 /* Room for a new lane: the oldest goes, or where many have not gone on, which another job's opens
  * may have begun, the oldest of those. */
-static unsigned new_lane(struct score *s)
+static unsigned new_lane(struct score *s, uint32_t n)
 {
 	unsigned idle = 0, oldest = 0;
 
-	if (s->lanes < SCORE_LANES)
+	if (may_grow(s, n))
 		return s->lanes++;
+	if (s->lanes > SCORE_LANES && s->opens - s->moved[s->lanes - 1] > 4 * SCORE_LANES_MOST)
+		s->lanes--;
 	for (unsigned i = 0; i < s->lanes; i++)
 		if (s->runs[i] == 0) {
 			oldest = i;
 			idle++;
 		}
-	return idle > SCORE_LANES / 2 ? oldest : s->lanes - 1;
+	return idle > s->lanes / 2 ? oldest : s->lanes - 1;
 }
 
 void score_open(struct score *s, uint32_t position, struct scale scale)
@@ -144,7 +157,7 @@ void score_open(struct score *s, uint32_t position, struct scale scale)
 	if (score_continues(s, position, scale))
 		s->bits += worth(s, lane, position, scale);
 	if (lane == s->lanes) {
-		lane = new_lane(s);
+		lane = new_lane(s, scale.n);
 		run = 0;
 	} else {
 		position = DL_MAX(position, s->tails[lane]);

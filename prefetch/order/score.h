@@ -11,15 +11,16 @@
 #pragma once
 #include "base/dl.h"
 
-#define SCORE_LANES 16
+#define SCORE_LANES 16                  /* and as many as workers seem to need, up to ... */
+#define SCORE_LANES_MOST 128
 #define SCORE_MISS 2.0f
 /* Enough to believe: 2^-26 for each time that one may be wrong by chance. */
 #define SCORE_BELIEVED 26.0f
 
 struct score {
-	uint32_t tails[SCORE_LANES];   /* most recent first */
-	uint32_t moved[SCORE_LANES];   /* the open that moved the lane last */
-	uint32_t runs[SCORE_LANES];    /* how often the lane went on */
+	uint32_t tails[SCORE_LANES_MOST];      /* most recent first */
+	uint32_t moved[SCORE_LANES_MOST];      /* the open that moved the lane last */
+	uint32_t runs[SCORE_LANES_MOST];       /* how often the lane went on */
 	uint32_t opens;
 	unsigned lanes;
 	float bits;

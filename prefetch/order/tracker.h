@@ -7,10 +7,10 @@
  * others out).  Before, every hypothesis is a provisional course with a short lead.
  *
  * Workers of one loader open several stretches of a sequence at once: the front of a course
- * is its lowest position that was not opened and has not been given up; opens within
- * TRACKER_SPREAD positions ahead of the front are in order.  Opens elsewhere that agree
- * among themselves (8 in a row within one window) move the course: resume in mid-epoch, or
- * the next epoch.  Opens of a list that agree with nothing are mispredicted; when they
+ * is its lowest position that was not opened and has not been given up, as what lies
+ * TRACKER_SPREAD behind the foremost reader is, unless another has gone on there lately.
+ * Opens elsewhere that agree among themselves (8 in a row within one window) move the course:
+ * resume in mid-epoch, or the next epoch.  Opens of a list that agree with nothing are mispredicted; when they
  * outnumber the right ones over the last 64 the belief is dropped (state SEARCHING, no
  * courses) until opens agree again.
  *
@@ -37,7 +37,8 @@
 
 #define TRACKER_COURSES 16
 #define TRACKER_RANKS 64
-#define TRACKER_SPREAD 4096            /* positions; workers × prefetch_factor × batch */
+#define TRACKER_SPREAD 4096            /* positions of each rank, and ... */
+#define TRACKER_WIDEST (1u << 17)      /* ... at most; ranks × workers × prefetch_factor × batch */
 
 struct tracker;
 

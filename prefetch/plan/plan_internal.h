@@ -17,7 +17,7 @@
 #define PLAN_SIZES 64                  /* classes of size, see keep_class() */
 #define PLAN_PINNED (2 * PLAN_SIZES)   /* after those on a local disk: what the user wants kept */
 #define PLAN_CLASSES (PLAN_PINNED + 1)
-#define PLAN_WORDS (TRACKER_SPREAD / 64 + 2)
+#define PLAN_WORDS (TRACKER_WIDEST / 64 + 2)
 #define PLAN_WARM 1024                 /* ids that are asked for at once */
 #define PLAN_BATCH 16                  /* positions whose fetches are sorted by id */
 
@@ -89,8 +89,8 @@ struct slot {
 	uint64_t base;
 	uint64_t front, reach, cursor; /* positions */
 	uint64_t start;                /* the first front */
-	uint64_t words[PLAN_WORDS];    /* what was opened, from word number `word` on */
-	uint32_t word;
+	uint64_t words[PLAN_WORDS];    /* what was opened: word_count, from number `word` on */
+	uint32_t word, word_count;
 	uint32_t pid;
 	bool provisional, sequential;
 	bool in_order, next_in_order;  /* as the samples are stored, nearly */

@@ -31,8 +31,7 @@ void slot_open(struct plan *p, struct slot *s, const struct course *c)
 	s->epoch = c->epoch;
 	s->base = 0;
 	s->front = s->reach = s->cursor = s->start = c->front;
-	s->word = 0;
-	memset(s->words, 0, sizeof(s->words));
+	s->word_count = 0;
 	link_init(&s->wants);
 	link_init(&s->ahead);
 	link_init(&s->todo);
@@ -82,8 +81,7 @@ static void take_sequences(struct plan *p, struct slot *s, const struct course *
 		s->sequence = DL_TAKE(s->next);
 		s->in_order = s->next_in_order;
 		old = NULL;
-		s->word = 0;
-		memset(s->words, 0, sizeof(s->words));
+		s->word_count = 0;
 	}
 	if (s->next == c->next)
 		return;
@@ -93,9 +91,9 @@ static void take_sequences(struct plan *p, struct slot *s, const struct course *
 	sequence_unref(old);
 }
 
-static uint64_t old_word(const struct slot *s, uint32_t word)
+static uint64_t known_word(const struct slot *s, uint64_t word)
 {
-	return word >= s->word && word - s->word < PLAN_WORDS ? s->words[word - s->word] : 0;
+	return word >= s->word && word - s->word < s->word_count ? s->words[word - s->word] : 0;
 }
 
 static void opened_at(struct plan *p, struct slot *s, uint32_t position)
@@ -111,16 +109,14 @@ static void opened_at(struct plan *p, struct slot *s, uint32_t position)
 
 static void take_opened(struct plan *p, struct slot *s, const struct course *c)
 {
-	uint64_t words[PLAN_WORDS] = { 0 };
-	uint32_t first = c->front / 64, end = (c->reach + 63) / 64;
+	uint32_t first = c->front / 64, end = DL_MIN((c->reach + 63) / 64, first + PLAN_WORDS);
 
-	for (uint32_t i = 0; i < PLAN_WORDS && first + i < end; i++) {
-		words[i] = c->opened[first + i];
-		for (uint64_t fresh = words[i] & ~old_word(s, first + i); fresh; fresh &= fresh - 1)
-			opened_at(p, s, (first + i) * 64 + (uint32_t)__builtin_ctzll(fresh));
-	}
-	memcpy(s->words, words, sizeof(words));
+	for (uint32_t i = first; i < end; i++)
+		for (uint64_t fresh = c->opened[i] & ~known_word(s, i); fresh; fresh &= fresh - 1)
+			opened_at(p, s, i * 64 + (uint32_t)__builtin_ctzll(fresh));
 	s->word = first;
+	s->word_count = end - DL_MIN(first, end);
+	memcpy(s->words, c->opened + first, s->word_count * sizeof(s->words[0]));
 }
 
 static void pass_one(struct plan *p, struct slot *s, const struct course *c, struct want *w)
@@ -160,7 +156,7 @@ void slot_update(struct plan *p, struct slot *s, const struct course *c)
 	front = s->base + c->front;
 	if (front < s->front) {                /* back: all that was opened may be read again */
 		cut(p, s, 0);
-		memset(s->words, 0, sizeof(s->words));
+		s->word_count = 0;
 		s->cursor = s->start = front;
 	}
 	s->front = front;
@@ -192,11 +188,8 @@ static bool sample_at(const struct slot *s, uint64_t at, sample_id *ret)
 static bool was_opened(const struct slot *s, uint64_t at)
 {
 	uint64_t position = at - s->base;
-	uint64_t word = position / 64;
 
-	if (at >= s->reach || word < s->word || word - s->word >= PLAN_WORDS)
-		return false;
-	return s->words[word - s->word] >> (position % 64) & 1;
+	return at < s->reach && known_word(s, position / 64) >> (position % 64) & 1;
 }
 
 static void add_todo(struct slot *s, struct held *h, bool by_id)

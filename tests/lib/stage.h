@@ -13,7 +13,8 @@ struct list {
 	uint32_t refs, first, count;   /* ids from first on */
 };
 
-struct list *list_ref(struct list *l) { l->refs++; return l; }
+static unsigned list_refs_taken;       /* so often: each sequence that is followed takes one */
+struct list *list_ref(struct list *l) { l->refs++; list_refs_taken++; return l; }
 void list_unref(struct list *l) { if (l) l->refs--; }
 uint32_t list_count(const struct list *l) { return l->count; }
 const uint32_t *list_borders(const struct list *l, size_t *ret)
@@ -110,7 +111,7 @@ struct loader {
 	uint32_t from, to;             /* positions */
 	unsigned workers, batch;
 	uint32_t pid;                  /* of worker 0; 0: unknown */
-	uint32_t done[8], consumed;    /* opens of each worker; batches that the loop has had */
+	uint32_t done[16], consumed;   /* opens of each worker; batches that the loop has had */
 };
 
 static inline uint32_t items_of(const struct loader *l, uint32_t batch)

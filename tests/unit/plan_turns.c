@@ -57,6 +57,25 @@ Test(plan_turns, a_sequence_is_asked_for_as_far_as_its_readers_are, .init = setu
 	scene_end(&sc);
 }
 
+/* Many workers with large batches are far apart: what those ahead have opened is not fetched. */
+Test(plan_turns, what_was_opened_far_ahead_is_not_fetched, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(2 * MAX * SIZE, 20, 2, MAX), in_order(MAX));
+	uint32_t ahead = MAX - 100;
+	struct plan_step s;
+	unsigned asked = 0;
+
+	for (uint32_t i = 0; i < 50; i++)
+		read_at(&sc, ahead + i, 1);
+	while ((s = plan_next(p, 1)).verb == PLAN_FETCH) {
+		plan_fetched(p, s.id, 1);
+		asked++;
+	}
+	cr_assert_eq(asked, ahead + 20);
+	scene_end(&sc);
+}
+
 Test(plan_turns, a_shuffle_is_not_read_in_turn, .init = setup)
 {
 	struct scene sc;

@@ -10,7 +10,7 @@
 #include "prefetch/plan/plan.h"
 
 #define SIZE 1000u
-#define MAX 4000u
+#define MAX 8000u
 
 /* A list whose index is the sample's id: the plan asks for nothing else. */
 struct list { unsigned refs; };

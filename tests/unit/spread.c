@@ -1,0 +1,140 @@
+/* Many workers with large batches read far apart. */
+#include "tests/lib/stage.h"
+
+#define N 60000u
+#define RANKS_MOST 8u
+#define EPOCHS 2u
+#define FOUND_AT 1000u
+
+struct ranks {
+	uint32_t world;                /* 1: a single process */
+	struct sequence *sequences[RANKS_MOST];
+	struct loader loaders[RANKS_MOST];
+};
+
+static void begin(struct ranks *r, uint32_t epoch, unsigned workers, unsigned batch)
+{
+	for (uint32_t i = 0; i < r->world; i++) {
+		r->sequences[i] = r->world > 1 ? rank_sequence(N, epoch, r->world, i)
+					       : torch_sequence(N, word_of(7, 3 + 4 * epoch), 0);
+		r->loaders[i] = (struct loader){
+			.sequence = r->sequences[i], .to = r->sequences[i]->length,
+			.workers = workers, .batch = batch,
+		};
+	}
+}
+
+static void end(struct ranks *r)
+{
+	for (uint32_t i = 0; i < r->world; i++)
+		sequence_unref(r->sequences[i]);
+}
+
+/* Somebody's next open; false: the epoch is over.  ret_left: it was given up, or never known. */
+static bool step(struct ranks *r, struct stage *s, uint32_t epoch, bool *ret_left)
+{
+	uint32_t first = stage_draw(s, r->world), position, pid;
+	const struct course *c = tracker_main(s->tracker);
+
+	for (uint32_t k = 0; k < r->world; k++) {
+		uint32_t i = (first + k) % r->world;
+
+		if (!loader_step(&r->loaders[i], s, &position, &pid))
+			continue;
+		*ret_left = !c || c->epoch != epoch || position * r->world + i < c->front;
+		stage_see(s, list_at(&s->list, r->sequences[i]->at[position]), pid);
+		return true;
+	}
+	return false;
+}
+
+static const struct wide { uint32_t world; unsigned workers, batch; } wide[] = {
+	{ 1, 16, 64 }, { 1, 8, 512 }, { 1, 16, 256 }, { 1, 16, 512 },
+	{ 8, 8, 64 }, { 8, 8, 256 }, { 8, 8, 512 }, { 8, 16, 256 },
+};
+
+static const char *spec_of(uint32_t world)
+{
+	return world > 1 ? "torch-distributed:seed=0,world=8" : "torch:seed=7";
+}
+
+/* Nobody is left behind, and none is taken for another job. */
+Test(spread, of_workers_with_large_batches_is_followed, .timeout = 100)
+{
+	for (size_t i = 0; i < DL_COUNT(wide); i++) {
+		const struct wide *w = &wide[i];
+		struct ranks r = { .world = w->world };
+		const struct course *all;
+		struct stage s;
+
+		stage_open(&s, spec_of(w->world), N, NULL);
+		for (uint32_t e = 0; e < EPOCHS; e++) {
+			uint32_t left = 0;
+			bool is_left;
+
+			forget_verdicts(&s);
+			begin(&r, e, w->workers, w->batch);
+			for (; step(&r, &s, e, &is_left); left += is_left)
+				;
+			end(&r);
+			cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
+				      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u",
+				      w->world, w->workers, w->batch, e, s.verdicts[TRACKER_FITS],
+				      s.opens);
+			cr_expect_leq(left, s.opens / 100,
+				      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u",
+				      w->world, w->workers, w->batch, e, left, s.opens);
+			cr_expect_eq(tracker_courses(s.tracker, &all), 1);
+		}
+		stage_close(&s);
+	}
+}
+
+/* So also from where a search has found it. */
+Test(spread, of_workers_is_followed_once_their_order_is_found, .timeout = 100)
+{
+	for (size_t i = 0; i < DL_COUNT(wide); i++) {
+		const struct wide *w = &wide[i];
+		struct ranks r = { .world = w->world };
+		struct found f = { .seed = w->world > 1 ? 0 : word_of(7, 3),
+				   .world = w->world > 1 ? w->world : 0 };
+		uint32_t left = 0;
+		struct stage s;
+		bool is_left;
+
+		stage_open(&s, "auto", N, NULL);
+		f.list = &s.list;
+		begin(&r, 0, w->workers, w->batch);
+		for (uint32_t k = 0; k < FOUND_AT; k++)
+			cr_assert(step(&r, &s, 0, &is_left));
+		cr_assert(tracker_found(s.tracker, &f), "%u ranks, %u workers, batches of %u",
+			  w->world, w->workers, w->batch);
+		forget_verdicts(&s);
+		for (; step(&r, &s, 0, &is_left); left += is_left)
+			;
+		end(&r);
+		cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
+			      "%u ranks, %u workers, batches of %u: %u of %u", w->world, w->workers,
+			      w->batch, s.verdicts[TRACKER_FITS], s.opens);
+		cr_expect_leq(left, s.opens / 50, "%u ranks, %u workers, batches of %u: %u of %u",
+			      w->world, w->workers, w->batch, left, s.opens);
+		stage_close(&s);
+	}
+}
+
+/* What each open may begin is looked at; but whole sequences are not made for it, which would cost
+ * the more the larger the dataset is. */
+Test(spread, costs_no_sequences)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(N, word_of(7, 3), 0);
+	struct loader l = { .sequence = q, .to = N, .workers = 4, .batch = 8, .pid = 50 };
+	unsigned taken;
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", N, NULL);
+	loader_read(&l, &s, FOUND_AT);
+	taken = list_refs_taken;
+	loader_read(&l, &s, N / 2);
+	cr_assert_eq(list_refs_taken, taken, "%u", list_refs_taken - taken);
+	stage_close(&s);
+}
