@@ -10,25 +10,45 @@
 #define RUN 128u                        /* ... of which so many are looked at */
 #define QUIET_NS CLOCK_S
 #define DEEP_FIRST 64u
+#define DEEP_PART 16u                   /* of what it takes, in opens, for the sake of a process */
+
+uint64_t deep_cost(const struct tracker *t)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < t->first_count; i++)
+		total += t->firsts[i].head->n;
+	return total;
+}
 
 void attend(struct tracker *t)
 {
-	t->attended = t->opens;
+	t->attended = t->deep_from = t->opens;
 	if (t->deep_at > t->opens + DEEP_FIRST)
 		t->deep_at = t->opens + DEEP_FIRST;
 }
 
+/* There may be one for each open: then all are looked at, but whole sequences are not searched for
+ * each. */
+static void attend_process(struct tracker *t)
+{
+	if (t->opens >= t->deep_from + deep_cost(t) / DEEP_PART)
+		attend(t);
+	t->attended = t->opens;
+}
+
 /* A process that others have made forgotten is new again, which costs only time. */
-static bool is_new(struct tracker *t, const struct seen *s)
+static void notice_new(struct tracker *t, const struct seen *s)
 {
 	uint32_t *pid = &t->known_pids[s->pid % DL_COUNT(t->known_pids)];
 	bool quiet = s->time > t->opened_at + QUIET_NS;
 
 	t->opened_at = s->time;
-	if (*pid == s->pid)
-		return quiet;
+	if (quiet)
+		attend(t);
+	else if (*pid != s->pid)
+		attend_process(t);
 	*pid = s->pid;
-	return true;
 }
 
 static bool is_promising(const struct tracker *t)
@@ -46,8 +66,7 @@ bool is_looked_at(struct tracker *t, const struct seen *s)
 {
 	uint64_t since;
 
-	if (is_new(t, s))
-		attend(t);
+	notice_new(t, s);
 	if (t->job_count > 0)
 		return true;
 	since = t->opens - t->attended;

@@ -66,24 +66,27 @@ static void begin_anew(struct follow *f)
 	f->course.epoch++;
 }
 
-/* Nobody has come to the main job for two epochs of this one: it was another script's. */
+/* Nobody has come to the main job for two epochs of this one: it was another script's.  Of several
+ * validation sets each is read once. */
 static void promote(struct tracker *t, size_t i)
 {
 	struct follow *f = take_job(t, i);
 
 	follow_free(take_job(t, 0));
-	t->alone = 0;
 	start_main(t, f);
 }
 
 static void end_beside(struct tracker *t, size_t i)
 {
-	if (t->alone++ > 0)
+	const struct list *list = t->jobs[i]->course.list;
+
+	if (t->alone == list)
 		promote(t, i);
 	else if (comes_again(&t->jobs[i]->rule))
 		begin_anew(t->jobs[i]);
 	else
 		follow_free(take_job(t, i));
+	t->alone = t->jobs[0]->course.list == list ? NULL : list;
 }
 
 void restart_finished(struct tracker *t)
@@ -96,6 +99,6 @@ void restart_finished(struct tracker *t)
 			end_beside(t, i);
 	if (t->job_count > 0 && t->jobs[0]->opened_count != t->jobs[0]->counted) {
 		t->jobs[0]->counted = t->jobs[0]->opened_count;
-		t->alone = 0;
+		t->alone = NULL;
 	}
 }

@@ -42,8 +42,10 @@ static void forget(struct tracker *t)
 	order_spec_fini(&t->spec);
 	memset(t->walking, 0, sizeof(t->walking));
 	t->elsewhere = (struct score){ 0 };
-	t->opens = t->told_at = t->turn_at = t->listed_at = t->deep_at = t->attended = 0;
-	t->unlike = t->alone = 0;
+	t->opens = t->told_at = t->turn_at = t->listed_at = t->attended = 0;
+	t->deep_at = t->deep_from = 0;
+	t->unlike = 0;
+	t->alone = NULL;
 	t->deep_next = 0;
 	t->stood = (struct standing){ 0 };
 }

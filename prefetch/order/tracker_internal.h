@@ -68,7 +68,8 @@ struct tracker {
 	size_t next_count;
 	struct follow *jobs[JOBS];             /* of the told order; [0] is the main one */
 	size_t job_count;
-	unsigned alone;                        /* epochs beside jobs[0] since that was read */
+	const struct list *alone;              /* of what was read last beside jobs[0], since it
+	                                        * was; only its address */
 	struct score elsewhere;                /* positions anywhere in jobs[0]'s sequence */
 	struct follow *walks[WALKS];           /* read in listing order */
 	size_t walk_count;
@@ -80,7 +81,8 @@ struct tracker {
 	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
 	uint64_t listed_at;                    /* opens, when the last of what is listed was read */
 	uint32_t left[TRACKER_READERS];        /* who read before it; 0: none */
-	uint64_t deep_at;                      /* opens at which to search whole sequences */
+	uint64_t deep_at;                      /* opens at which to search whole sequences, ... */
+	uint64_t deep_from;                    /* ... more seldom since this one, as it goes on */
 	size_t deep_next;                      /* the next to search so; == first_count: rest */
 	uint64_t *nothing;                     /* a bitmap of HEAD zeros */
 	uint64_t attended, opened_at;          /* attention.c: the open; the time of the last */
@@ -143,6 +145,8 @@ struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count);
 
 /* attention.c: something new begins: all opens are looked at for a while. */
 void attend(struct tracker *t);
+/* Samples that are gone through when whole sequences of what may come first are searched. */
+uint64_t deep_cost(const struct tracker *t);
 /* Each open comes by here once, before it is counted.  false: if nothing that is followed
  * explains it, it is not worth the time to find out what does. */
 bool is_looked_at(struct tracker *t, const struct seen *s);

@@ -11,11 +11,8 @@
  * something is new. */
 static uint64_t deep_pause(const struct tracker *t)
 {
-	uint64_t total = 0, pause;
+	uint64_t pause = DL_MIN(t->opens - t->deep_from, deep_cost(t) / 10);
 
-	for (size_t i = 0; i < t->first_count; i++)
-		total += t->firsts[i].head->n;
-	pause = DL_MIN(t->opens - t->attended, total / 10);
 	return DL_MAX(pause, (uint64_t)64);
 }
 

@@ -87,3 +87,22 @@ Test(attention, all_is_looked_at_while_something_is_followed)
 		cr_assert(is_looked_at(s.tracker, &seen));
 	stage_close(&s);
 }
+
+/* As `find -exec md5sum` does: whole sequences are not searched for each of its processes. */
+Test(attention, a_process_for_each_file_costs_little)
+{
+	struct stage s;
+	uint32_t searches = 0;
+
+	stage_open(&s, "torch:seed=7", N, NULL);
+	for (uint32_t i = 0; i < 5000; i++) {
+		tracker_open(s.tracker, FIRST_ID + stage_draw(&s, N), 50 + i, s.now += 1000);
+		searches += tracker_work(s.tracker);
+		while (tracker_work(s.tracker))
+			;
+	}
+	cr_assert_null(tracker_main(s.tracker));
+	cr_assert_geq(searches, 3u, "%u", searches);
+	cr_assert_leq(searches, 16u, "%u", searches);
+	stage_close(&s);
+}

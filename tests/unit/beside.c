@@ -71,6 +71,27 @@ Test(beside, follows_keras)
 	close_both(&s, &other);
 }
 
+/* A validation set and a test set: each is read once an epoch, and the training set's order stays. */
+Test(beside, follows_two_validation_sets)
+{
+	struct list other, third = { 1, 2 * OTHERS, FEW / 2 };
+	struct list *lists[] = { NULL, &other, &third };
+	struct stage s;
+
+	open_both(&s, &other);
+	lists[0] = &s.list;
+	cr_assert(tracker_lists(s.tracker, lists, 3));
+	for (uint32_t e = 0; e < EPOCHS; e++)
+		for (uint32_t i = 0; i < 3; i++) {
+			struct found f = { .list = lists[i], .seed = 5 + i, .buffer = 256 };
+
+			read_buffer(&s, lists[i], 5 + i, e == 0 ? &f : NULL);
+			expect_main(&s, &s.list, e);
+		}
+	close_both(&s, &other);
+	cr_assert_eq(third.refs, 1u);
+}
+
 static void read_rank(struct stage *s, const struct list *list, uint32_t seed, uint32_t pid,
 		      const struct found *f)
 {
