@@ -10,9 +10,9 @@
  * is its lowest position that was not opened and has not been given up, as what lies
  * TRACKER_SPREAD behind the foremost reader is, unless another has gone on there lately.
  * Opens elsewhere that agree among themselves (8 in a row within one window) move the course:
- * resume in mid-epoch, or the next epoch.  Opens of a list that agree with nothing are mispredicted; when they
- * outnumber the right ones over the last 64 the belief is dropped (state SEARCHING, no
- * courses) until opens agree again.
+ * resume in mid-epoch, or the next epoch.  Opens of a list that agree with nothing are
+ * mispredicted; when they outnumber the right ones over the last 64 the belief is dropped (state
+ * SEARCHING, no courses) until opens agree again.
  *
  * A second group of processes that starts at the front of a sequence while the first is
  * elsewhere gets a course of its own.  Files read in listing order (a validation loader,

@@ -71,7 +71,7 @@ Test(beside, follows_keras)
 	close_both(&s, &other);
 }
 
-/* A validation set and a test set: each is read once an epoch, and the training set's order stays. */
+/* A validation set and a test set, once an epoch each: the training set's order stays. */
 Test(beside, follows_two_validation_sets)
 {
 	struct list other, third = { 1, 2 * OTHERS, FEW / 2 };
