@@ -118,7 +118,7 @@ static bool may_go(struct engine *e, const struct loose *l)
 	if (l->block.number == 0 && plan_fetching(e->plan, l->block.id))
 		return false;
 	return l->spent || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
-			   !late_wanted(e, l->block, true));
+			    !late_wanted(e, l->block, true));
 }
 
 /* While others wait for room, the oldest goes. */
