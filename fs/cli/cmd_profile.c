@@ -76,7 +76,7 @@ static bool take_ratios(struct profile_options *o, const char *text)
 				ratio = 0;
 		if (ratio == 0)
 			continue;
-		if (o->ratio_count == PROFILE_WAYS)
+		if (o->ratio_count == PROFILE_RATIOS)
 			return false;
 		o->ratios[o->ratio_count++] = ratio;
 	}
@@ -327,7 +327,8 @@ const struct command cmd_profile = {
 	.summary = "Measure a dataset on this machine, and predict what quality_ratio, cores and "
 		   "cache would bring",
 	.help = "  -r, --ratios LIST    quality ratios to try (" RATIOS ")\n"
-		"  -s, --short-side N   scale down to this shorter side, as max_short_side\n"
+		"  -s, --short-side N   scale down to this shorter side, as max_short_side;\n"
+		"                       the files as they are come first\n"
 		"  -t, --step-rate N    files/s that the training step takes, all GPUs;\n"
 		"                       without it: how many files/s could be delivered\n"
 		"  -w, --workers N      of the loader (one a core)\n"

@@ -28,9 +28,11 @@ static double cpu_seconds(void)
 
 static struct recode_want want_of(const struct work *k, unsigned way)
 {
+	const struct profile_way *w = &k->p->ways[way];
+
 	return (struct recode_want){
-		.quality_ratio = k->m->options->ratios[way],
-		.max_short_side = k->m->options->max_short_side,
+		.quality_ratio = w->ratio,
+		.max_short_side = w->whole ? 0 : k->m->options->max_short_side,
 	};
 }
 
@@ -233,11 +235,13 @@ static void sum_up(const struct profile *p, struct profile_way *w)
 
 int measure_images(const struct measure *m, struct profile *p)
 {
+	unsigned whole = m->options->max_short_side ? 1 : 0;
 	struct work k = { .m = m, .p = p };
 	int r;
 
-	for (unsigned way = 0; way < m->options->ratio_count; way++) {
-		p->ways[way].ratio = m->options->ratios[way];
+	for (unsigned way = 0; way < m->options->ratio_count + whole; way++) {
+		p->ways[way].whole = way < whole;
+		p->ways[way].ratio = way < whole ? 1 : m->options->ratios[way - whole];
 		p->ways[way].images = calloc(p->sample, sizeof(struct profile_image));
 		if (!p->ways[way].images)
 			return -ENOMEM;

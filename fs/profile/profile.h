@@ -12,7 +12,8 @@
 #include "prefetch/manifest/manifest.h"
 #include "prefetch/recode/recode.h"
 
-#define PROFILE_WAYS 8
+#define PROFILE_RATIOS 8
+#define PROFILE_WAYS (PROFILE_RATIOS + 1)
 #define PROFILE_POOL 4096              /* files, at most, that anything is measured with */
 #define PROFILE_SPEEDS 4               /* 1, 4, 16, 64 at once */
 #define PROFILE_SHOWN 4                /* images whose crops are in the report */
@@ -21,7 +22,7 @@
 struct profile_options {
 	const char *source;            /* absolute path of a folder */
 	const char *layers;            /* of the source, see source.h; NULL or "": none */
-	double ratios[PROFILE_WAYS];   /* 1 first: how it is without recoding */
+	double ratios[PROFILE_RATIOS];   /* 1 first: how it is without recoding */
 	unsigned ratio_count;
 	unsigned max_short_side;       /* 0: no scaling */
 	unsigned sample;               /* files that are decoded and recoded; 0: 100
@@ -52,6 +53,7 @@ struct profile_crop { struct buf png; };       /* empty: it cannot be shown */
 
 struct profile_way {                   /* one ratio */
 	double ratio;
+	bool whole;                    /* the source as it is, first, beside ways that scale */
 	struct profile_image *images;  /* profile.sample of them */
 	struct profile_crop crops[PROFILE_SHOWN];
 	double size, decode, recode;   /* means over the sample */

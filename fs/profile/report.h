@@ -19,6 +19,10 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 				 double larger);
 /* How many of the ways, from the first one on, differ: 1 if nothing was recoded. */
 unsigned report_ways(const struct profile *p);
+/* "0.95", or "as it is". */
+const char *report_ratio(const struct profile_way *w, char text[16]);
+/* "ratio 0.95", or "as it is". */
+const char *report_way(const struct profile_way *w, char text[24]);
 int report_text(const struct report *r, struct buf *ret) DL_MUST_CHECK;
 /* Measured on `host`, at the time `when`. */
 int report_html(const struct report *r, const char *host, const char *when, struct buf *ret)

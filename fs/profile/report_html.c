@@ -74,12 +74,13 @@ static int put_times(const struct report *r, bool first, struct buf *b)
 {
 	struct svg_bar bars[PROFILE_WAYS] = { 0 };
 	unsigned ways = report_ways(r->profile);
+	char text[24];
 
 	for (unsigned i = 0; i < ways; i++) {
 		struct prediction p = report_predict(r, i, first, 1, 1);
 
-		snprintf(bars[i].label, sizeof(bars[i].label), "ratio %.3g",
-			 r->profile->ways[i].ratio);
+		snprintf(bars[i].label, sizeof(bars[i].label), "%s",
+			 report_way(&r->profile->ways[i], text));
 		bars[i].parts[0] = p.compute;
 		bars[i].parts[1] = p.prepare_stall;
 		bars[i].parts[2] = p.fetch_stall;
@@ -110,6 +111,7 @@ static int put_boxes(const struct profile *p, double (*value)(const struct profi
 {
 	dl_cleanup(dl_freep) double *values = calloc(p->sample, sizeof(*values));
 	struct svg_box boxes[PROFILE_WAYS] = { 0 };
+	char text[24];
 
 	if (!values)
 		return -ENOMEM;
@@ -117,8 +119,8 @@ static int put_boxes(const struct profile *p, double (*value)(const struct profi
 		for (unsigned i = 0; i < p->sample; i++)
 			values[i] = value(p, way, i);
 		qsort(values, p->sample, sizeof(*values), by_value);
-		snprintf(boxes[way].label, sizeof(boxes[way].label), "ratio %.3g",
-			 p->ways[way].ratio);
+		snprintf(boxes[way].label, sizeof(boxes[way].label), "%s",
+			 report_way(&p->ways[way], text));
 		for (unsigned q = 0; q < 5; q++)
 			boxes[way].at[q] = values[(size_t)(p->sample - 1) * q / 4];
 		low = DL_MIN(low, boxes[way].at[0]);
@@ -159,6 +161,7 @@ static int put_charts(const struct report *r, struct buf *b)
 static int put_crop(const struct profile_way *w, unsigned image, struct buf *b)
 {
 	const struct buf *png = &w->crops[image].png;
+	char ratio[16];
 	int e = buf_printf(b, "<td>");
 
 	if (e == 0 && png->len) {
@@ -166,7 +169,8 @@ static int put_crop(const struct profile_way *w, unsigned image, struct buf *b)
 		if (e == 0)
 			e = put_base64(b, (struct bytes){ png->at, png->len });
 		if (e == 0)
-			e = buf_printf(b, "\">%.3g: %llu bytes, SSIM %.4f", w->ratio,
+			e = buf_printf(b, "\">%s: %llu bytes, SSIM %.4f",
+				       report_ratio(w, ratio),
 				       (unsigned long long)w->images[image].size,
 				       w->images[image].ssim);
 	}

@@ -24,6 +24,22 @@ unsigned report_ways(const struct profile *p)
 	return DL_MIN(p->way_count, 1u);
 }
 
+const char *report_ratio(const struct profile_way *w, char text[16])
+{
+	if (w->whole)
+		return "as it is";
+	snprintf(text, 16, "%.3g", w->ratio);
+	return text;
+}
+
+const char *report_way(const struct profile_way *w, char text[24])
+{
+	if (w->whole)
+		return "as it is";
+	snprintf(text, 24, "ratio %.3g", w->ratio);
+	return text;
+}
+
 struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
 				 double larger)
 {
@@ -115,6 +131,7 @@ static int put_notes(const struct profile *p, struct buf *b)
 
 static int put_quality(const struct profile *p, struct buf *b)
 {
+	char ratio[16];
 	int r = buf_printf(b, "Quality, and what one core does (%.0f here)\n"
 			   "%8s %8s %8s %8s %8s %10s %10s %8s\n", p->cores, "ratio", "bytes",
 			   "SSIM", "least", "PSNR, dB", "decoded/s", "recoded/s", "as is");
@@ -122,8 +139,8 @@ static int put_quality(const struct profile *p, struct buf *b)
 	for (unsigned i = 0; r == 0 && i < report_ways(p); i++) {
 		const struct profile_way *w = &p->ways[i];
 
-		r = buf_printf(b, "%8.3g %7.1f%% ", w->ratio, p->size > 0 ? 100 * w->size / p->size
-									  : 100);
+		r = buf_printf(b, "%8s %7.1f%% ", report_ratio(w, ratio),
+			       p->size > 0 ? 100 * w->size / p->size : 100);
 		if (r == 0 && w->recoded)
 			r = buf_printf(b, "%8.4f %8.4f ", w->ssim, w->ssim_least);
 		else if (r == 0)
@@ -183,18 +200,19 @@ static int put_cases(const struct report *r, struct buf *b)
 	};
 	bool images = r->profile->decoded > 0, cores = images || r->prepare > 0;
 	bool fits = report_predict(r, 0, false, 1, 1).hits == 1;
-	char what[48] = "as it is";
+	const struct profile_way *ways = r->profile->ways;
+	char text[24];
 	int e = 0;
 
-	for (unsigned i = 0; e == 0 && i < report_ways(r->profile); i++) {
-		if (images)
-			snprintf(what, sizeof(what), "ratio %.3g", r->profile->ways[i].ratio);
-		e = put_prediction(r, what, i, 1, 1, b);
-	}
+	for (unsigned i = 0; e == 0 && i < report_ways(r->profile); i++)
+		e = put_prediction(r, images ? report_way(&ways[i], text) : "as it is", i, 1, 1, b);
 	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++)
 		if (others[i].larger > 1 ? !fits : cores)
 			e = put_prediction(r, others[i].what, 0, others[i].faster,
 					   others[i].larger, b);
+	if (e == 0 && report_ways(r->profile) > 1)
+		e = buf_printf(b, "Twice and more are of %s.\n",
+			       ways[0].whole ? "the files as they are" : "ratio 1");
 	return e;
 }
 

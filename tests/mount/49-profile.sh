@@ -35,6 +35,14 @@ grep -q "<p>$work/src, on $(hostname), 20" "$work/r.html" || fail "the report do
 grep -q 'data:image/png;base64,iVBOR' "$work/r.html" || fail "no crop in the report"
 [ ! -e "$work/r.html.part" ] || fail "a part is left"
 
+# What scaling brings is seen beside the files as they are.
+"$DLFS" profile "$work/src/class01" --short-side 60 --ratios 0.9 --report "$work/s.html" > "$work/out" ||
+	fail "profile of scaling ended with $?"
+[ "$(grep -c '^as it is  *[0-9]' "$work/out")" = 2 ] || fail "nothing to compare with: $(cat "$work/out")"
+grep -q '^as it is  *100\.0%.* 19$' "$work/out" || fail "the files as they are were changed: $(cat "$work/out")"
+grep -q 'of the files as they are\.$' "$work/out" || fail "more cores of what: $(cat "$work/out")"
+grep -q '>as it is<' "$work/s.html" || fail "no bar of the files as they are"
+
 # Without images only the source counts, and no figure is made of nothing.
 mkdir "$work/text"
 for i in 1 2 3; do echo "$i" > "$work/text/$i.txt"; done
