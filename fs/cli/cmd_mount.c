@@ -137,7 +137,7 @@ static uint64_t decide_memory(const struct config *c)
 	if (memory == 0)
 		memory = host_memory(what);
 	log_info("%s is shown at %s to %s", c->source, c->mountpoint, readers_of(c, text));
-	log_info("dlfs holds at most %llu MiB (%s)", (unsigned long long)(memory / MiB), what);
+	log_info("at most %llu MiB are held (%s)", (unsigned long long)(memory / MiB), what);
 	return memory;
 }
 

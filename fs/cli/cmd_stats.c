@@ -89,9 +89,10 @@ static double as_is(const struct view *v)
 		view_number(v, "as_is_unreadable");
 }
 
+/* Or there is to be some, and it may be that no name is that of an image. */
 static bool has_images(const struct view *v)
 {
-	return view_number(v, "recoded") + as_is(v) > 0;
+	return view_number(v, "recoded") + as_is(v) + view_number(v, "recode_memory") > 0;
 }
 
 static void print_images(const struct view *v)
@@ -99,6 +100,10 @@ static void print_images(const struct view *v)
 	double decode = view_number(v, "recoded_source_decode_seconds");
 	char a[32], b[32];
 
+	if (view_number(v, "recoded") + as_is(v) == 0) {
+		printf("recoded    none yet; what is not called .jpg, .jpeg or .png never is\n");
+		return;
+	}
 	printf("recoded    %.0f file%s, %s instead of %s", view_number(v, "recoded"),
 	       cli_plural(view_number(v, "recoded")), bytes_of(v, "recoded_bytes", a),
 	       bytes_of(v, "recoded_source_bytes", b));

@@ -143,6 +143,14 @@ for f in train val; do
 done
 umount_dlfs "$mnt"
 
+# What is no image by its name stays as it is, and stats say so.
+mkdir "$work/named"
+cp "$src/val/02.jpg" "$work/named/02.img"
+mount_dlfs "$work/named" "$mnt" "quality_ratio=0.95"
+cmp "$work/named/02.img" "$mnt/02.img" || fail "a file of another name was coded"
+"$DLFS" stats "$mnt" | grep -q '^recoded  *none yet; .* called' || fail "stats: $("$DLFS" stats "$mnt")"
+umount_dlfs "$mnt"
+
 # Many at once, of whom nobody has listed anything, while what is read ahead is coded as well.
 rm -r "$work/state"
 mount_dlfs "$src" "$mnt" "$with,order=sequential"
