@@ -130,8 +130,10 @@ static int set_number(uint64_t *at, const struct param *p, const char *value,
 		return param_refuse(reterr, "%s is %s, from %s to %s%s, not \"%.60s\"", p->key,
 				    number_like(p->kind), p->min, p->max, or_auto, value);
 	if (r == -ERANGE || n < min || n > max)
-		return param_refuse(reterr, "%s is from %s to %s%s, not %.60s", p->key, p->min,
-				    p->max, or_auto, value);
+		return param_refuse(reterr, "%s is from %s to %s%s, not %.60s%s", p->key, p->min,
+				    p->max, or_auto, value, p->kind == PARAM_SIZE &&
+				    !value[strspn(value, "0123456789")] ?
+				    " bytes; write 8GiB, 8MiB or the like" : "");
 	*at = n;
 	return 0;
 }

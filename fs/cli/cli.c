@@ -53,14 +53,23 @@ int cli_usage(const struct command *c, const char *format, ...)
 	return CLI_USAGE;
 }
 
-int cli_bad_option(const struct command *c, char **argv)
+int cli_bad_option(const struct command *c, char **argv, int option)
 {
-	const char *word = argv[DL_MAX(optind - 1, 1)];
+	const char *word = argv[DL_MAX(optind - 1, 1)], *why = "is unknown";
 
+	if (option == ':')
+		why = "needs a value";
+	else if (optopt && strncmp(word, "--", 2) == 0)
+		why = "takes no value";
 	/* Of several letters in one word getopt has not come to the next word yet. */
 	if (optopt && strncmp(word, "--", 2) != 0)
-		return cli_usage(c, "option \"-%c\" is unknown, or needs a value", optopt);
-	return cli_usage(c, "option \"%s\" is unknown, or needs a value", word);
+		return cli_usage(c, "option \"-%c\" %s", optopt, why);
+	return cli_usage(c, "option \"%s\" %s", word, why);
+}
+
+int cli_fail_path(const char *path, int error)
+{
+	return cli_fail(CLI_FAILED, "%s: %s", *path ? path : "\"\"", strerror(error));
 }
 
 static bool is_dead(int error)
@@ -90,6 +99,9 @@ int cli_fail_call(const char *mountpoint, const char *what, int error)
 				mountpoint);
 	if (is_dead(error))
 		return fail_dead(mountpoint);
+	if (error == EACCES)
+		return cli_fail(CLI_FAILED, "%s may be read only by who mounted it; the mount "
+				"option allow_other lets others in", mountpoint);
 	if (error == ETIMEDOUT)
 		return cli_fail(CLI_FAILED, "the dlfs that serves %s is too busy to answer, or "
 				"stuck; its log may say more", mountpoint);
@@ -114,7 +126,7 @@ int cli_find_mount(const char *path, char **ret)
 	int r = host_resolve(path, &real);
 
 	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s: %s", path, strerror(-r));
+		return cli_fail_path(path, -r);
 	r = host_mounted(real, &m);
 	if (r < 0)
 		return cli_fail(CLI_FAILED, "cannot see what is mounted: %s", strerror(-r));
@@ -226,6 +238,9 @@ int main(int argc, char **argv)
 	/* `mount -t fuse.dlfs` comes here as "dlfs SOURCE MOUNTPOINT -o …" by mount.fuse. */
 	if (!c && argv[1][0] == '/' && argc > 2)
 		return cmd_mount_helper(argc, argv);
+	if (!c && argv[1][0] == '-')
+		return cli_fail(CLI_USAGE, "option \"%s\" is unknown; `dlfs --help` says more",
+				argv[1]);
 	if (!c)
 		return unknown_command(argv[1]);
 	for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)

@@ -25,8 +25,11 @@ int cmd_mount_helper(int argc, char **argv);
 int cli_fail(int code, const char *format, ...) DL_PRINTF(2, 3);
 /* "dlfs: TEXT; usage: …" and CLI_USAGE. */
 int cli_usage(const struct command *c, const char *format, ...) DL_PRINTF(2, 3);
-/* Runs getopt_long's error case: names the option.  CLI_USAGE. */
-int cli_bad_option(const struct command *c, char **argv);
+/* getopt_long's error cases, '?' and ':' (as the list of letters begins): names the option.
+ * CLI_USAGE. */
+int cli_bad_option(const struct command *c, char **argv, int option);
+/* "PATH: why" (errno), also of an empty name; CLI_FAILED. */
+int cli_fail_path(const char *path, int error);
 /* "1 file", "2 files". */
 static inline const char *cli_plural(double count) { return count == 1 ? "" : "s"; }
 
@@ -38,7 +41,7 @@ int cli_no_mount(const char *path);
 /* Whether a mount that cli_find_mount() found is none any more. */
 bool cli_is_gone(const char *mountpoint);
 /* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that it, or its server, is gone,
- * or does not come to it; CLI_FAILED. */
+ * or does not come to it, or lets nobody else in; CLI_FAILED. */
 int cli_fail_call(const char *mountpoint, const char *what, int error);
 /* An extended attribute as a string, with a NUL after it that is not counted.  -errno. */
 int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

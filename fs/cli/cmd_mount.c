@@ -52,11 +52,11 @@ static int take_arguments(struct request *q, int argc, char **argv)
 	for (int round = 0; round < 2; round++) {
 		optind = 0;
 		while (r == 0) {
-			option = getopt_long(argc, argv, "o:c:fv", long_options, NULL);
+			option = getopt_long(argc, argv, ":o:c:fv", long_options, NULL);
 			if (option == -1)
 				break;
-			if (option == '?')
-				return cli_bad_option(&cmd_mount, argv);
+			if (option == '?' || option == ':')
+				return cli_bad_option(&cmd_mount, argv, option);
 			if (option == 'f')
 				q->foreground = true;
 			else if (option == 'v')
@@ -260,9 +260,9 @@ int cmd_mount_helper(int argc, char **argv)
 	if (config_new(&q.config) < 0)
 		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
 	opterr = 0;
-	while (r == 0 && (option = getopt(argc, argv, "sfnvrwN:o:t:")) != -1) {
-		if (option == '?')
-			r = cli_bad_option(&cmd_mount, argv);
+	while (r == 0 && (option = getopt(argc, argv, ":sfnvrwN:o:t:")) != -1) {
+		if (option == '?' || option == ':')
+			r = cli_bad_option(&cmd_mount, argv, option);
 		else if (option == 'o')
 			r = take_options(&q, optarg);
 		else if (option == 'f')

@@ -163,11 +163,13 @@ static int run(int argc, char **argv)
 	int option, r;
 
 	opterr = optind = 0;
-	while ((option = getopt_long(argc, argv, "e:ln", long_options, NULL)) != -1) {
-		if (option == '?')
-			return cli_bad_option(&cmd_order, argv);
+	while ((option = getopt_long(argc, argv, ":e:ln", long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			return cli_bad_option(&cmd_order, argv, option);
 		if (option == 'e')
 			epoch = optarg;
+		else if (file)
+			return cli_usage(&cmd_order, "--list and --next do not go together");
 		else
 			file = option == 'n' ? "order.next" : "order";
 	}

@@ -166,9 +166,9 @@ static int take_arguments(struct request *q, int argc, char **argv)
 	int option;
 
 	opterr = optind = 0;
-	while ((option = getopt_long(argc, argv, "c:n:p:r:R:s:t:w:", long_options, NULL)) != -1) {
-		if (option == '?')
-			return cli_bad_option(&cmd_profile, argv);
+	while ((option = getopt_long(argc, argv, ":c:n:p:r:R:s:t:w:", long_options, NULL)) != -1) {
+		if (option == '?' || option == ':')
+			return cli_bad_option(&cmd_profile, argv, option);
 		if (!take_option(q, option, optarg))
 			return cli_usage(&cmd_profile, "%s takes %s, not \"%s\"",
 					 name_of(option, name), allowed(option), optarg);
@@ -284,6 +284,9 @@ static int profile(struct request *q)
 	if (r == -ENODATA)
 		return cli_fail(CLI_FAILED, "there is no file with content in %s",
 				q->options.source);
+	if (r == -ENOTDIR)
+		return cli_fail(CLI_FAILED, "%s is a file; give the folder that the dataset lies "
+				"in", q->options.source);
 	if (r == -EACCES)
 		return cli_fail(CLI_FAILED, "%s, or what is in it, may not be read by this user",
 				q->options.source);
@@ -310,7 +313,7 @@ static int run(int argc, char **argv)
 		return r;
 	source = realpath(argv[optind], NULL);
 	if (!source)
-		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(errno));
+		return cli_fail_path(argv[optind], errno);
 	q.options.source = source;
 	if (q.options.layers && source_check_layers(q.options.layers, why) < 0)
 		return cli_usage(&cmd_profile, "--source-layers: %s", why);

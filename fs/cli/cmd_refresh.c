@@ -14,7 +14,7 @@ static int run(int argc, char **argv)
 
 	opterr = optind = 0;
 	if (getopt_long(argc, argv, "", no_options, NULL) != -1)
-		return cli_bad_option(&cmd_refresh, argv);
+		return cli_bad_option(&cmd_refresh, argv, '?');
 	if (argc - optind != 1)
 		return cli_usage(&cmd_refresh, "one mount point is needed");
 	r = cli_find_mount(argv[optind], &mountpoint);

@@ -252,7 +252,7 @@ static int run(int argc, char **argv)
 	opterr = optind = 0;
 	while ((option = getopt_long(argc, argv, "jw", long_options, NULL)) != -1) {
 		if (option == '?')
-			return cli_bad_option(&cmd_stats, argv);
+			return cli_bad_option(&cmd_stats, argv, option);
 		json |= option == 'j';
 		again |= option == 'w';
 	}

@@ -131,14 +131,14 @@ static int run(int argc, char **argv)
 	opterr = optind = 0;
 	while ((option = getopt_long(argc, argv, "lz", long_options, NULL)) != -1) {
 		if (option == '?')
-			return cli_bad_option(&cmd_umount, argv);
+			return cli_bad_option(&cmd_umount, argv, option);
 		lazily = true;
 	}
 	if (argc - optind != 1)
 		return cli_usage(&cmd_umount, "one mount point is needed");
 	r = host_resolve(argv[optind], &real);
 	if (r < 0)
-		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(-r));
+		return cli_fail_path(argv[optind], -r);
 	/* Our own working directory must not be what uses it. */
 	if (chdir("/") < 0)
 		return cli_fail(CLI_FAILED, "cannot leave the working directory: %s",

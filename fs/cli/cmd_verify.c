@@ -78,14 +78,14 @@ static int run(int argc, char **argv)
 	opterr = optind = 0;
 	while ((option = getopt_long(argc, argv, "r", long_options, NULL)) != -1) {
 		if (option == '?')
-			return cli_bad_option(&cmd_verify, argv);
+			return cli_bad_option(&cmd_verify, argv, option);
 		repair = true;
 	}
 	if (argc - optind != 1)
 		return cli_usage(&cmd_verify, "one store is needed");
 	folder = realpath(argv[optind], NULL);
 	if (!folder)
-		return cli_fail(CLI_FAILED, "%s: %s", argv[optind], strerror(errno));
+		return cli_fail_path(argv[optind], errno);
 	r = check_folder(folder);
 	return r == CLI_OK ? verify(folder, repair) : r;
 }

@@ -337,7 +337,7 @@ static int run(const struct command *c, int argc, char **argv)
 
 	opterr = optind = 0;
 	if (getopt_long(argc, argv, "", no_options, NULL) != -1)
-		return cli_bad_option(c, argv);
+		return cli_bad_option(c, argv, '?');
 	if (argc - optind < 1 || argc - optind > 2)
 		return cli_usage(c, "one mount point is needed, and at most one pattern "
 				 "(in quotes, if it has a *)");

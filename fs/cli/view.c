@@ -51,9 +51,6 @@ int view_read(const char *mountpoint, struct view **ret)
 				"them", mountpoint);
 	if (r == -EINVAL)
 		return cli_fail(CLI_FAILED, "%s/.dlfs/stats.json is no report of dlfs", mountpoint);
-	if (r == -EACCES)
-		return cli_fail(CLI_FAILED, "%s may be read by who mounted it; the mount option "
-				"allow_other lets others in", mountpoint);
 	return cli_fail_call(mountpoint, "does not say how it is doing", -r);
 }
 

@@ -37,7 +37,7 @@ refuses 'inside the source' link src/sub
 refuses 'hide it' src/sub src
 refuses 'did you mean memory' src mnt -o memoory=8MiB
 refuses 'no option "nonsense"' src mnt -o nonsense
-refuses 'memory is' src mnt -o memory=1
+refuses 'memory is .*, not 8 bytes; write 8GiB' src mnt -o memory=8
 refuses 'nothing.yaml' src mnt --config nothing.yaml
 refuses "\"world\" belongs to order: .* -o 'order=.*,world=4'" src mnt -o order=torch-distributed:seed=0,world=4
 refuses "\"drop_last\" belongs to order: .*,drop_last'" src mnt -o order=torch-distributed:seed=0,drop_last
@@ -64,8 +64,11 @@ refuses 'did you mean quality_ratio?' src mnt -o quality=0.95
 refuses 'stands alone after -o' src mnt -o allow_other=1
 refuses 'mount point is missing' src
 refuses 'one argument too many' src mnt more
-refuses '"--wrong"' src mnt --wrong
-refuses '"-x"' -f -x src mnt
+refuses '"--wrong" is unknown' src mnt --wrong
+refuses '"-x" is unknown' -f -x src mnt
+refuses '"-o" needs a value' src mnt -o
+refuses '"--config" needs a value' src mnt --config
+refuses '"--verbose=1" takes no value' src mnt --verbose=1
 refuses 'has files and is no store' src mnt -o store.path=full
 echo 'memory: 1' > bad.yaml
 refuses '^dlfs: bad.yaml:1:9: memory is' src mnt -c bad.yaml
@@ -118,6 +121,15 @@ umount_dlfs full
 
 code=0; "$DLFS" umuont mnt 2> err || code=$?
 [ $code = 2 ] && grep -q 'did you mean `dlfs umount`' err || fail "unknown command: $(cat err)"
+said() {       # said WORDS ARGUMENT…: it fails, in one line with the words
+	local words=$1; shift
+	expect_fail "$DLFS" "$@"
+	grep -q -- "$words" .out && [ "$(wc -l < .out)" = 1 ] || fail "dlfs $*: $(cat .out)"
+}
+said 'option "--wrong" is unknown' --wrong
+for command in umount stats order refresh warm drop verify profile; do said '^dlfs: "": No such file' $command ''; done
+said 'src/file is a file; give the folder' profile src/file
+said '--list and --next do not go together' order mnt --list --next
 "$DLFS" --version | grep -q '^dlfs [0-9]' || fail "--version"
 "$DLFS" mount --help > out
 grep -q 'memory=' out || fail "mount --help lists no settings"

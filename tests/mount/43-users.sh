@@ -35,6 +35,10 @@ grep -q "to uid $owner only" "$work/out" || fail "it does not say who may read: 
 expect_fail as "$other" cat "$mnt/open"
 expect_fail as "$other" "$DLFS" stats "$mnt"
 grep -q 'allow_other lets others in' "$work/.out" || fail "stats for others: $(cat "$work/.out")"
+for command in "warm $mnt" "order $mnt --list"; do
+	expect_fail as "$other" "$DLFS" $command
+	grep -q 'allow_other lets others in' "$work/.out" || fail "$command for others: $(cat "$work/.out")"
+done
 expect_fail "$DLFS" order "$mnt" sequential
 grep -q 'allow_root' "$work/.out" || fail "order for root: $(cat "$work/.out")"
 expect_fail as "$other" "$DLFS" umount "$mnt"
