@@ -11,7 +11,7 @@
 #include "prefetch/search.h"
 
 #define ROOTS_MAX 6
-#define LISTS_MAX (ROOTS_MAX + TRACKER_FOLLOWED + 1)
+#define LISTS_MAX (ROOTS_MAX + TRACKER_FOLLOWED + STANDING_JOBS)
 #define LIST_FILE_SHARE 4              /* a list file may take this part of the memory bound */
 #define LIST_FILE_MIN (64 * MiB)
 
@@ -318,15 +318,14 @@ static int renew(struct engine *e, struct told *t, const struct list *before)
 }
 
 /* With auto the lists of the folder that is read are made late. */
-static int add_stood(struct engine *e, struct told *t)
+static int add_stood(struct engine *e, struct told *t, const struct standing_job *job)
 {
-	const struct standing *s = &t->stood;
 	int r;
 
 	for (size_t i = 0; i < t->list_count; i++)
-		if (list_kind(t->lists[i]) == s->kind && list_root(t->lists[i]) == s->root)
+		if (list_kind(t->lists[i]) == job->kind && list_root(t->lists[i]) == job->root)
 			return 0;
-	r = add_list(t, e->options.manifest, s->kind, s->root);
+	r = add_list(t, e->options.manifest, job->kind, job->root);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -338,8 +337,8 @@ static int go_on(struct engine *e, struct told *t)
 	r = ask(e, &t->ask);
 	for (size_t i = 0; r == 0 && i < t->followed_count; i++)
 		r = renew(e, t, t->followed[i]);
-	if (r == 0 && t->stood.followed && t->spec.kind == ORDER_AUTO)
-		r = add_stood(e, t);
+	for (uint32_t i = 0; r == 0 && i < t->stood.job_count && t->spec.kind == ORDER_AUTO; i++)
+		r = add_stood(e, t, &t->stood.jobs[i]);
 	return r;
 }
 

@@ -25,21 +25,32 @@ static bool can_be_kept(const struct tracker *t, const struct epoch *e)
 					  : e->rule == EPOCH_TORCH || e->rule == EPOCH_NUMPY;
 }
 
+static struct standing_job job_of(const struct follow *f)
+{
+	struct standing_job job = {
+		.epoch = f->rule, .kind = list_kind(f->course.list),
+		.root = list_root(f->course.list), .count = list_count(f->course.list),
+		.front = f->course.front, .beside = f->beside,
+		.last_open = f->course.last_open, .pid = f->course.pid,
+	};
+
+	job.epoch.number = f->course.epoch;
+	return job;
+}
+
 struct standing tracker_standing(struct tracker *t)
 {
-	const struct follow *f = t->job_count > 0 ? t->jobs[0] : NULL;
+	struct standing *s = &t->stood;
 
-	if (f) {
-		t->stood = (struct standing){
-			.followed = can_be_kept(t, &f->rule), .epoch = f->rule,
-			.kind = list_kind(f->course.list), .root = list_root(f->course.list),
-			.count = list_count(f->course.list), .front = f->course.front,
-		};
-		t->stood.epoch.number = f->course.epoch;
-	}
+	if (t->job_count > 0)
+		s->job_count = 0;
+	for (size_t i = 0; i < t->job_count && can_be_kept(t, &t->jobs[0]->rule); i++)
+		if (can_be_kept(t, &t->jobs[i]->rule) &&
+		    (i == 0 || t->jobs[i]->beside || !follow_finished(t->jobs[i])))
+			s->jobs[s->job_count++] = job_of(t->jobs[i]);
 	if (t->spec.kind != ORDER_NONE)
-		t->stood.next_epoch = t->spec.epoch;
-	return t->stood;
+		s->next_epoch = t->spec.epoch;
+	return *s;
 }
 
 void tracker_stood(struct tracker *t, const struct standing *s)
@@ -49,46 +60,68 @@ void tracker_stood(struct tracker *t, const struct standing *s)
 
 /* --- After a server that is gone --------------------------------------------------------- */
 
-static struct list *list_of(const struct tracker *t, const struct standing *s)
+static struct list *list_of(const struct tracker *t, const struct standing_job *job)
 {
 	for (size_t i = 0; i < t->list_count; i++)
-		if (list_kind(t->lists[i]) == s->kind && list_root(t->lists[i]) == s->root)
+		if (list_kind(t->lists[i]) == job->kind && list_root(t->lists[i]) == job->root)
 			return t->lists[i];
 	return NULL;
 }
 
 /* What its readers had opened ahead of the front is not known. */
-static int follow_on(struct tracker *t, struct list *list, const struct standing *s)
+static int follow_on(struct tracker *t, struct list *list, const struct standing_job *job,
+		     struct follow **ret)
 {
 	struct sequence *q;
 	struct follow *f;
-	int r = epoch_sequence(t, list, &s->epoch, true, &q);
+	int r;
 
+	if (list_count(list) != job->count)
+		return -ESTALE;
+	r = epoch_sequence(t, list, &job->epoch, true, &q);
 	if (r == 0)
-		r = follow_new(list, q, &s->epoch, &f);
+		r = follow_new(list, q, &job->epoch, &f);
 	if (r < 0)
 		return r;
-	follow_resume(f, DL_MIN(s->front, f->course.sequence->length));
-	while (t->job_count > 0)
-		follow_free(t->jobs[--t->job_count]);
-	start_main(t, f);
+	follow_resume(f, DL_MIN(job->front, f->course.sequence->length));
+	f->beside = f->course.sequential = job->beside;
+	f->course.last_open = job->last_open;
+	f->course.pid = job->pid;
+	*ret = f;
 	return 0;
+}
+
+/* Beside the main one. */
+static void add_jobs(struct tracker *t, const struct standing *s)
+{
+	for (uint32_t i = 1; i < s->job_count && t->job_count < JOBS; i++) {
+		struct list *list = list_of(t, &s->jobs[i]);
+
+		if (list && follow_on(t, list, &s->jobs[i], &t->jobs[t->job_count]) == 0)
+			t->job_count++;
+	}
 }
 
 static void go_on(struct tracker *t, const struct standing *s)
 {
-	struct list *list = list_of(t, s);
+	const struct standing_job *main = &s->jobs[0];
+	struct list *list = s->job_count > 0 ? list_of(t, main) : NULL;
+	struct follow *f;
 
 	if (t->spec.kind != ORDER_AUTO && s->next_epoch != t->spec.epoch)
 		tracker_epoch(t, s->next_epoch);
-	if (!s->followed || !list || !can_be_kept(t, &s->epoch))
+	if (!list || !can_be_kept(t, &main->epoch))
 		return;
 	t->stood = *s;
-	if (list_count(list) != s->count || follow_on(t, list, s) < 0) {
-		if (t->job_count == 0)
-			hypotheses_around(t, list, &s->epoch);
-		else                   /* the only one there is */
-			tracker_epoch(t, s->epoch.number);
+	if (follow_on(t, list, main, &f) == 0) {
+		while (t->job_count > 0)
+			follow_free(t->jobs[--t->job_count]);
+		start_main(t, f);
+		add_jobs(t, s);
+	} else if (t->job_count == 0) {
+		hypotheses_around(t, list, &main->epoch);
+	} else {                       /* the only one there is */
+		tracker_epoch(t, main->epoch.number);
 	}
 }
 
@@ -176,8 +209,8 @@ static void change_lists(struct tracker *t, struct list *const *lists, size_t co
 	replace_lists(t, lists, count, listed);
 	move(t, t->jobs, &t->job_count, renewed, renewed_count);
 	move(t, t->walks, &t->walk_count, renewed, renewed_count);
-	if (t->job_count > 0) {
-		hypotheses_next(t);
+	if (t->job_count > 0) {        /* perhaps another one is the first of them now */
+		start_main(t, take_job(t, 0));
 		return;
 	}
 	hypotheses_first(t);

@@ -7,13 +7,21 @@
 #include "prefetch/manifest/list.h"
 #include "prefetch/order/order.h"
 
-struct standing {
-	uint64_t next_epoch;           /* that the spec begins with, or was told to */
-	bool followed;                 /* since the order was told; if not, what follows is empty */
+struct standing_job {
 	struct epoch epoch;
 	enum list_kind kind;           /* the list's, with ... */
 	uint32_t count, front;         /* ... so many samples; position in the epoch */
 	node_id root;
+	bool beside;                   /* a validation set */
+	uint64_t last_open;            /* as in struct course */
+	uint32_t pid;
+};
+
+#define STANDING_JOBS 4
+struct standing {
+	uint64_t next_epoch;           /* that the spec begins with, or was told to */
+	uint32_t job_count;            /* followed since the order was told; the main one first */
+	struct standing_job jobs[STANDING_JOBS];
 	bool rests;                    /* not the tracker's, but the plan's: see plan_rest() */
 };
 

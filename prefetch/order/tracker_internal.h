@@ -8,7 +8,7 @@
 #define HEAD 4096u                     /* positions of a sequence that a hypothesis has */
 #define HYPOTHESES 32
 #define NEXTS (2 * ORDER_BRANCHES)     /* after the epoch; and first, once the dataset changed */
-#define JOBS 4
+#define JOBS STANDING_JOBS
 #define WALKS 4
 #define LISTS 20                       /* those that are searched, and those of jobs */
 #define RECENT 256                     /* opens that are remembered, to be judged anew */

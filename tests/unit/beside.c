@@ -211,3 +211,21 @@ Test(beside, takes_the_place_of_what_is_refuted)
 	cr_assert(!main->sequential, "its lead begins anew");
 	close_both(&s, &other);
 }
+
+/* Or since its files are those of nobody's list any more. */
+Test(beside, takes_the_place_of_what_is_lost_with_the_dataset)
+{
+	struct list other, *lists[] = { &other };
+	struct renewed renewed = { &other, &other };
+	struct stage s;
+
+	open_both(&s, &other);
+	read_some(&s, &s.list, 3000000000u, 50);
+	read_some(&s, &other, 2000000000u, 60);
+	expect_main(&s, &s.list, 0);
+	cr_assert_eq(tracker_again(s.tracker, &s.spec, lists, 1, NULL, &renewed, 1), 0);
+	expect_main(&s, &other, 0);
+	cr_assert(!tracker_main(s.tracker)->sequential, "its lead begins anew");
+	cr_assert_eq(s.list.refs, 1u);
+	close_both(&s, &other);
+}

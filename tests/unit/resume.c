@@ -39,12 +39,36 @@ static void again(struct stage *s, struct list *list, const struct renewed *rene
 	cr_assert_eq(tracker_again(s->tracker, &s->spec, &list, 1, NULL, renewed, count), 0);
 }
 
+static size_t courses_near(const struct stage *s, uint32_t front)
+{
+	const struct course *c;
+	size_t count = tracker_courses(s->tracker, &c), found = 0;
+
+	for (size_t i = 0; i < count; i++)
+		found += c[i].front + 100 >= front && c[i].front <= front + 10;
+	return found;
+}
+
+/* The one that goes through this sequence and is near there; else NULL. */
+static const struct course *course_of(const struct stage *s, const struct sequence *q,
+				      uint32_t reach)
+{
+	const struct course *c;
+	size_t count = tracker_courses(s->tracker, &c);
+
+	for (size_t i = 0; i < count; i++)
+		if (same(c[i].sequence, q) && c[i].reach + 20 >= reach && c[i].reach <= reach + 40)
+			return &c[i];
+	return NULL;
+}
+
 /* A server is killed, and another one begins with what the first has kept. */
-static void take_over(struct stage *s)
+static void take_over_of(struct stage *s, uint32_t jobs)
 {
 	struct standing_kept kept = { 0 };
 	struct standing stood = tracker_standing(s->tracker);
 
+	stood.job_count = DL_MIN(stood.job_count, jobs);
 	standing_keep(&kept, &stood);
 	tracker_free(s->tracker);
 	cr_assert_eq(s->list.refs, 1u);
@@ -54,19 +78,24 @@ static void take_over(struct stage *s)
 	again(s, &s->list, NULL, 0);
 }
 
+static void take_over(struct stage *s)
+{
+	take_over_of(s, STANDING_JOBS);
+}
+
 Test(resume, what_is_kept_is_never_half_of_it)
 {
 	struct standing_kept kept = { 0 };
-	struct standing s = { .front = 1 };
+	struct standing s = { .next_epoch = 1 };
 
-	cr_assert_eq(standing_kept(&kept).front, 0u);
+	cr_assert_eq(standing_kept(&kept).next_epoch, 0u);
 	standing_keep(&kept, &s);
-	cr_assert_eq(standing_kept(&kept).front, 1u);
-	kept.at[(kept.turn + 1) % 2].front = 99;       /* who writes is killed */
-	cr_assert_eq(standing_kept(&kept).front, 1u);
-	s.front = 2;
+	cr_assert_eq(standing_kept(&kept).next_epoch, 1u);
+	kept.at[(kept.turn + 1) % 2].next_epoch = 99;  /* who writes is killed */
+	cr_assert_eq(standing_kept(&kept).next_epoch, 1u);
+	s.next_epoch = 2;
 	standing_keep(&kept, &s);
-	cr_assert_eq(standing_kept(&kept).front, 2u);
+	cr_assert_eq(standing_kept(&kept).next_epoch, 2u);
 }
 
 static const struct resume_case {
@@ -142,14 +171,12 @@ Test(resume, another_server_goes_on_with_ranks)
 	stage_close(&s);
 }
 
-/* Its readers are both there; where the second one is, is not kept, and is found again. */
+/* Of the second one nothing was known yet when the server was killed. */
 Test(resume, another_server_finds_the_second_job)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(N, 0);
 	struct loader one = loader_of(q, 50), two = loader_of(q, 60);
-	const struct course *c;
 	struct stage s;
-	size_t count, found = 0;
 
 	stage_open(&s, "torch:seed=7", N, NULL);
 	loader_read(&one, &s, 1500);
@@ -157,16 +184,52 @@ Test(resume, another_server_finds_the_second_job)
 		loader_open(&one, &s);
 		loader_open(&two, &s);
 		if (i == 800)
-			take_over(&s);
+			take_over_of(&s, 1);
 	}
-	count = tracker_courses(s.tracker, &c);
-	for (size_t i = 0; i < count; i++) {
-		cr_assert(same(c[i].sequence, q));
-		found += c[i].front >= 1900 && c[i].front <= 2010;
-		found += c[i].front >= 3400 && c[i].front <= 3510;
-	}
-	cr_assert_eq(found, 2u, "of %zu courses", count);
+	cr_assert(course_of(&s, q, 3500) && course_of(&s, q, 2000));
 	expect_misses(&s, 160, "both jobs");
+	stage_close(&s);
+}
+
+static bool is_alive(uint32_t pid)
+{
+	return pid >= 60;              /* of the main one it does not matter */
+}
+
+Test(resume, another_server_goes_on_with_all_jobs)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(N, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *after = epoch_of(N, 1);
+	struct loader one = loader_of(q, 50), two = loader_of(q, 60), next = loader_of(after, 70);
+	const struct course *c;
+	uint32_t fronts[2];
+	struct stage s;
+	size_t count;
+
+	stage_open(&s, "torch:seed=7", N, NULL);
+	s.now = 1000 * SECOND;
+	loader_read(&one, &s, 1500);
+	for (unsigned i = 0; i < 3000; i++) {
+		if (!loader_open(&one, &s))
+			loader_open(&next, &s);
+		loader_open(&two, &s);
+	}
+	cr_assert(course_of(&s, after, 500) && course_of(&s, q, 3000));
+	fronts[0] = course_of(&s, after, 500)->front;
+	fronts[1] = course_of(&s, q, 3000)->front;
+	take_over(&s);
+	tracker_age(s.tracker, s.now, is_alive);
+	count = tracker_courses(s.tracker, &c);
+	cr_assert_eq(count, 2u);
+	cr_assert(same(c[0].sequence, after) && c[0].front == fronts[0] && c[0].epoch == 1);
+	cr_assert(same(c[1].sequence, q) && c[1].front == fronts[1] && c[1].epoch == 0);
+	forget_verdicts(&s);
+	for (unsigned i = 0; i < 500; i++) {
+		loader_open(&next, &s);
+		loader_open(&two, &s);
+	}
+	cr_assert(course_of(&s, after, 1000) && course_of(&s, q, 3500));
+	expect_misses(&s, 20, "both jobs");
 	stage_close(&s);
 }
 
@@ -222,9 +285,9 @@ Test(resume, an_order_that_is_told_begins)
 	stage_open(&s, "torch:seed=7", N, NULL);
 	loader_read(&l, &s, 1000);
 	main_course(&s, q, 0);
-	cr_assert(tracker_standing(s.tracker).followed);
+	cr_assert(tracker_standing(s.tracker).job_count > 0);
 	cr_assert_eq(tracker_order(s.tracker, &s.spec, &list, 1, NULL), 0);
-	cr_assert(!tracker_standing(s.tracker).followed);
+	cr_assert(tracker_standing(s.tracker).job_count == 0);
 	take_over(&s);
 	cr_assert_null(tracker_main(s.tracker));
 	stage_close(&s);
@@ -267,16 +330,6 @@ Test(resume, goes_on_at_the_same_place_over_the_files_as_they_are_now)
 	tracker_free(s.tracker);
 	order_spec_fini(&s.spec);
 	cr_assert(s.list.refs == 1 && now.refs == 1);
-}
-
-static size_t courses_near(const struct stage *s, uint32_t front)
-{
-	const struct course *c;
-	size_t count = tracker_courses(s->tracker, &c), found = 0;
-
-	for (size_t i = 0; i < count; i++)
-		found += c[i].front + 100 >= front && c[i].front <= front + 10;
-	return found;
 }
 
 Test(resume, all_jobs_and_walks_go_on_over_a_changed_dataset)
