@@ -5,7 +5,7 @@
  * block.
  *
  *     manifest.writer → store.lock → source.lock → mailbox.lock → log
- *     commands.lock → mailbox.lock
+ *     commands.lock, refreshes.lock → mailbox.lock
  *     tier.lock → disk.lock, meter.lock
  */
 #pragma once

@@ -1,6 +1,5 @@
 #include "fs/command.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,20 +8,11 @@
 #include "base/log.h"
 #include "fs/control.h"
 #include "fs/errand.h"
-#include "fs/notify.h"
-#include "fs/survey.h"
-#include "fs/unreadable.h"
-
-#define DRAIN_NS (10 * CLOCK_S)
 
 struct commands {
-	struct serve *serve;
 	struct dl_lock lock;           /* guards what follows */
 	pthread_cond_t answered;       /* an order was taken or refused */
 	bool noted;                    /* one was, at all */
-	uint64_t begun, done;          /* refreshes */
-	int changed;                   /* by the last of them */
-	struct refresh_waiter *waiters;
 	bool following;                /* command_follow() is under way */
 	char error[COMMAND_TEXT];      /* of what was told last */
 	char refused[COMMAND_TEXT], why[COMMAND_TEXT];         /* the order */
@@ -33,57 +23,22 @@ static struct commands *commands_of(const struct serve *s)
 	return control_commands(s->control);
 }
 
-int commands_start(struct serve *s, struct commands **ret)
+int commands_start(struct commands **ret)
 {
 	struct commands *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return -ENOMEM;
-	c->serve = s;
 	dl_lock_init(&c->lock);
 	dl_cond_init(&c->answered);
 	*ret = c;
 	return 0;
 }
 
-/* Take out the waiters up to a turn. */
-static struct refresh_waiter *take_waiters(struct commands *c, uint64_t turn)
-{
-	struct refresh_waiter *taken = NULL, **at = &c->waiters;
-
-	dl_assert_held(&c->lock);
-	while (*at) {
-		struct refresh_waiter *w = *at;
-
-		if (w->turn_ > turn) {
-			at = &w->next_;
-			continue;
-		}
-		*at = w->next_;
-		w->next_ = taken;
-		taken = w;
-	}
-	return taken;
-}
-
-static void wake_all(struct refresh_waiter *w, int changed)
-{
-	while (w) {
-		struct refresh_waiter *next = w->next_;
-
-		w->wake(w, changed);
-		w = next;
-	}
-}
-
 void commands_stop(struct commands *c)
 {
-	struct refresh_waiter *left;
-
-	dl_lock_take(&c->lock);
-	left = take_waiters(c, UINT64_MAX);
-	dl_lock_drop(&c->lock);
-	wake_all(left, -ESHUTDOWN);
+	if (!c)
+		return;
 	pthread_cond_destroy(&c->answered);
 	dl_lock_fini(&c->lock);
 	free(c);
@@ -286,126 +241,4 @@ int command_epoch(struct serve *s, const char *number)
 	else if (r == -EINVAL)
 		snprintf(c->error, sizeof(c->error), "%s", why);
 	return r;
-}
-
-/* --- Refresh --------------------------------------------------------------------------- */
-
-struct refresh_errand {
-	struct errand errand;
-	struct commands *commands;
-};
-
-/* A source that is gone, as one that is not mounted for a while, is no source without files: what
- * is known of it stays. */
-static int find_source(const struct serve *s)
-{
-	dl_cleanup(dl_closep) int folder = open(s->options->config->source,
-						O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return folder < 0 ? -errno : 0;
-}
-
-static int refresh(struct serve *s)
-{
-	const _Atomic bool *stop = errands_stopping(s->errands);
-	int r;
-
-	if (s->stopping)
-		return -ESHUTDOWN;
-	r = find_source(s);
-	if (r < 0)
-		return r;
-	r = manifest_refresh(s->manifest, MANIFEST_THREADS, true, notify_change(s->notify),
-			     stop);
-	if (r < 0)
-		return r;
-	if (!notify_drain(s->notify, clock_now() + DRAIN_NS))
-		log_warning("the kernel takes long to forget what changed");
-	s->options->shared->checked = true;
-	if (r > 0) {
-		unreadable_look(s);
-		survey_known(s);
-		survey_save(s);
-	}
-	return r;
-}
-
-static void run_refresh(struct errand *errand, struct serve *s)
-{
-	struct refresh_errand *e = dl_container_of(errand, struct refresh_errand, errand);
-	struct commands *c = e->commands;
-	struct refresh_waiter *waiters;
-	int changed = refresh(s);
-
-	if (changed < 0 && changed != -ESHUTDOWN)
-		log_warning("the refresh failed: %s", strerror(-changed));
-	dl_lock_take(&c->lock);
-	c->done++;
-	c->changed = changed;
-	waiters = take_waiters(c, c->done);
-	dl_lock_drop(&c->lock);
-	wake_all(waiters, changed);
-	free(e);
-}
-
-int command_refresh(struct serve *s)
-{
-	struct commands *c = commands_of(s);
-	struct refresh_errand *e = malloc(sizeof(*e));
-	int r;
-
-	if (!e)
-		return -ENOMEM;
-	*e = (struct refresh_errand){ .errand.run = run_refresh, .commands = c };
-	DL_HOLD(&c->lock);
-	r = errands_post(s->errands, &e->errand);
-	if (r < 0)
-		free(e);
-	else
-		c->begun++;
-	return r;
-}
-
-static bool is_refreshing(struct commands *c)
-{
-	DL_HOLD(&c->lock);
-	return c->done != c->begun;
-}
-
-/* A source that takes longer than `verify_ttl` would fill the errands, and users could not tell
- * anything any more. */
-int command_check(struct serve *s)
-{
-	return is_refreshing(commands_of(s)) ? 0 : command_refresh(s);
-}
-
-int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
-{
-	struct commands *c = commands_of(s);
-
-	DL_HOLD(&c->lock);
-	if (c->done == c->begun) {
-		*ret_changed = c->changed;
-		return 1;
-	}
-	if (w->stopped_)
-		return -EINTR;
-	w->turn_ = c->begun;
-	w->next_ = c->waiters;
-	c->waiters = w;
-	return 0;
-}
-
-bool command_stop_waiting(struct serve *s, struct refresh_waiter *w)
-{
-	struct commands *c = commands_of(s);
-
-	DL_HOLD(&c->lock);
-	for (struct refresh_waiter **at = &c->waiters; *at; at = &(*at)->next_)
-		if (*at == w) {
-			*at = w->next_;
-			return true;
-		}
-	w->stopped_ = true;
-	return false;
 }

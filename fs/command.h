@@ -1,4 +1,4 @@
-/* What users tell a running mount, by setxattr on its root.
+/* What users tell a running mount of orders, by setxattr on its root.
  *
  * The kernel holds the root's inode lock while a setxattr is under way, and whoever looks up a
  * new name in the root waits for that lock.  So each command is answered within COMMAND_NS,
@@ -14,8 +14,8 @@
 #define COMMAND_TEXT 256
 
 struct commands;
-int commands_start(struct serve *s, struct commands **ret) DL_MUST_CHECK;
-void commands_stop(struct commands *c);        /* waiters are woken with -ESHUTDOWN */
+int commands_start(struct commands **ret) DL_MUST_CHECK;
+void commands_stop(struct commands *c);        /* NULL is fine */
 
 /* Follow this order.  -EINVAL and others: nothing has changed, and command_error() says why.
  * 0: it is followed, or will be once the dataset has been read to its end.
@@ -27,10 +27,6 @@ void command_follow(struct serve *s, const char *spec);
 /* The next open belongs to this epoch: a decimal number.  -EINVAL: it is none, or the order has no
  * epochs that could be told, and command_error() says which; -ETIMEDOUT */
 int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
-/* Begin to look for changes of the source. */
-int command_refresh(struct serve *s) DL_MUST_CHECK;
-/* The same, for who asks again and again: not while one is to be done already. */
-int command_check(struct serve *s) DL_MUST_CHECK;
 
 /* What became of an order: followed (0), or refused for this reason; "": by what the error says. */
 void command_note(struct serve *s, const char *spec, int error, const char *why);
@@ -41,20 +37,3 @@ void command_await_first(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_
 int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
 /* Which order was refused last, and why; "" twice if the last was not. */
 void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT]);
-
-/* When all refreshes are over that were begun so far, how many folders changed in the last,
- * or its error: 1 and *ret_changed now, or 0 and wake() is called exactly once, on another
- * thread and with no lock held.
- */
-struct refresh_waiter {
-	void (*wake)(struct refresh_waiter *w, int changed);
-	uint64_t turn_;
-	bool stopped_;
-	struct refresh_waiter *next_;
-};
-/* -EINTR: command_stop_waiting() came before. */
-int command_await_refresh(struct serve *s, struct refresh_waiter *w, int *ret_changed)
-	DL_MUST_CHECK;
-/* true: w will not be woken any more.  false: it was, or is just being woken; or it does not wait
- * yet, and then never will. */
-bool command_stop_waiting(struct serve *s, struct refresh_waiter *w) DL_MUST_CHECK;

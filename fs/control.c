@@ -7,6 +7,7 @@
 #include "base/lock.h"
 #include "fs/command.h"
 #include "fs/epoch.h"
+#include "fs/refresh.h"
 #include "fs/report.h"
 
 #define KEEP 1024                      /* texts of a file that are remembered */
@@ -47,21 +48,25 @@ struct text {
 
 struct control {
 	struct commands *commands;
+	struct refreshes *refreshes;
 	uint64_t started;
 	int64_t started_wall_ns;
 	struct dl_lock lock;           /* guards what follows */
 	struct text *texts[FILES];     /* newest first */
 };
 
-int control_start(struct serve *s, struct control **ret)
+int control_start(struct control **ret)
 {
 	struct control *c = calloc(1, sizeof(*c));
 	int r;
 
 	if (!c)
 		return -ENOMEM;
-	r = commands_start(s, &c->commands);
+	r = commands_start(&c->commands);
+	if (r == 0)
+		r = refreshes_start(&c->refreshes);
 	if (r < 0) {
+		commands_stop(c->commands);
 		free(c);
 		return r;
 	}
@@ -85,6 +90,7 @@ void control_stop(struct control *c)
 {
 	if (!c)
 		return;
+	refreshes_stop(c->refreshes);
 	commands_stop(c->commands);
 	for (size_t i = 0; i < FILES; i++)
 		while (c->texts[i])
@@ -94,6 +100,7 @@ void control_stop(struct control *c)
 }
 
 struct commands *control_commands(struct control *c) { return c->commands; }
+struct refreshes *control_refreshes(struct control *c) { return c->refreshes; }
 uint64_t control_started(const struct control *c) { return c->started; }
 
 /* --- Nodes ----------------------------------------------------------------------------- */

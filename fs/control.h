@@ -33,10 +33,12 @@ static inline bool control_is(node_id node) { return node & CONTROL_NODES; }
 
 struct control;
 struct commands;
+struct refreshes;
 /* Stop it when no request and no errand runs any more, but before the session goes. */
-int control_start(struct serve *s, struct control **ret) DL_MUST_CHECK;
+int control_start(struct control **ret) DL_MUST_CHECK;
 void control_stop(struct control *c);
 struct commands *control_commands(struct control *c);      /* see command.h */
+struct refreshes *control_refreshes(struct control *c);    /* see refresh.h */
 uint64_t control_started(const struct control *c);         /* clock_now() at the start */
 
 void control_folder(const struct serve *s, struct attr *ret);   /* /.dlfs itself */

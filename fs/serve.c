@@ -19,6 +19,7 @@
 #include "fs/notify.h"
 #include "fs/pressure.h"
 #include "fs/push.h"
+#include "fs/refresh.h"
 #include "fs/survey.h"
 #include "fs/unreadable.h"
 #include "fs/warm.h"
@@ -237,7 +238,7 @@ static int start_parts(struct serve *s)
 	if (r == 0)
 		r = early_start(&s->early);
 	if (r == 0)
-		r = control_start(s, &s->control);
+		r = control_start(&s->control);
 	return r;
 }
 
@@ -358,7 +359,7 @@ static void wait_for_end(struct serve *s, const sigset_t *signals)
 	while (wait_until(signals, DL_MIN(check, save)) <= 0) {
 		uint64_t now = clock_now();
 
-		if (now >= check && command_check(s) < 0)
+		if (now >= check && refresh_check(s) < 0)
 			log_debug("a check of the source is still to be done");
 		if (now >= check)
 			check = now + ttl;

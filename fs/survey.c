@@ -8,6 +8,7 @@
 #include "fs/early.h"
 #include "fs/errand.h"
 #include "fs/notify.h"
+#include "fs/refresh.h"
 #include "fs/unmatched.h"
 #include "fs/unreadable.h"
 #include "fs/watch.h"
@@ -114,7 +115,7 @@ static void run_survey(struct errand *e, struct serve *s)
 	survey_known(s);
 	if (!saved)
 		survey_save(s);
-	else if (!*checked && command_refresh(s) < 0)
+	else if (!*checked && refresh_begin(s) < 0)
 		log_warning("the saved manifest is not checked");
 	unmatched_warn(s);
 }

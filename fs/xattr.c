@@ -5,6 +5,7 @@
 
 #include "fs/command.h"
 #include "fs/control.h"
+#include "fs/refresh.h"
 #include "fs/warm.h"
 #include "prefetch/source/kept_key.h"
 
@@ -75,7 +76,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 {
 	struct parked *p = data;
 
-	if (command_stop_waiting(p->serve, &p->waiter)) {
+	if (refresh_stop_waiting(p->serve, &p->waiter)) {
 		fuse_reply_err(req, EINTR);
 		free(p);
 	}
@@ -92,7 +93,7 @@ static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
 	}
 	*p = (struct parked){ .waiter.wake = on_refreshed, .serve = s, .req = req, .size = size };
 	fuse_req_interrupt_func(req, on_interrupt, p);
-	r = command_await_refresh(s, &p->waiter, &changed);
+	r = refresh_await(s, &p->waiter, &changed);
 	if (r == 0)
 		return;
 	fuse_req_interrupt_func(req, NULL, NULL);
@@ -205,7 +206,7 @@ static int run_command(struct serve *s, const char *name, const char *value)
 		warm_cancel(s->warm);
 		return 0;
 	}
-	return strcmp(name, PREFIX "refresh") == 0 ? command_refresh(s) : -EROFS;
+	return strcmp(name, PREFIX "refresh") == 0 ? refresh_begin(s) : -EROFS;
 }
 
 void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
