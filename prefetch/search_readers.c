@@ -14,13 +14,15 @@ static uint32_t position_of(const struct found *f, const struct positions *posit
 	return list_index(f->list, id, &index) ? positions_first(positions, index) : POSITION_NONE;
 }
 
-/* In batches, or of several workers one each. */
+/* In batches, or of several workers one each; who is one of the ranks reads for no other. */
 static bool goes_on(const struct found *f, uint32_t position, uint32_t before)
 {
-	uint32_t back = GOES_ON * f->buffer, on = back + GOES_ON * DL_MAX(f->world, 1u);
+	uint32_t step = DL_MAX(f->world, 1u);
+	uint32_t back = GOES_ON * f->buffer, on = back + GOES_ON * step;
 
 	return position != POSITION_NONE && before != POSITION_NONE &&
-	       position + back > before && position <= before + on;
+	       position + back > before && position <= before + on &&
+	       position % step == before % step;
 }
 
 static bool reads(const struct found *f, const struct positions *positions,

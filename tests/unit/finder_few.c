@@ -153,3 +153,27 @@ Test(finder_few, finds_two_jobs_that_read_in_each_others_window, .timeout = PATI
 			      cases[i].workers, both, INTERLEAVINGS);
 	}
 }
+
+/* Eight ranks of a process each, and a job of eight workers, whose opens lie anywhere in theirs. */
+Test(finder_few, acquits_nobody_who_does_not_read_as_a_rank_does)
+{
+	const unsigned ranks = 8, opens = 12;
+	dl_cleanup(sequence_unrefp) struct sequence *other = torch_sequence(600, seeds[1], 0);
+	dl_cleanup(sequence_unrefp) struct sequence *all = torch_sequence(600, 5, 0);
+	struct list list = { 1, FIRST_ID, 600 };
+	const struct found f = { .list = &list, .seed = 5, .world = ranks };
+
+	by_now = (struct evidence){ .turn = 1 };
+	for (unsigned i = 0; i < opens; i++)
+		for (unsigned r = 0; r < ranks; r++) {
+			evidence_open(&by_now, FIRST_ID + all->at[i * ranks + r], 50 + r, false,
+				      600);
+			if (i < 2)     /* it has only begun */
+				evidence_open(&by_now, FIRST_ID + other->at[r * 16 + i], 70 + r,
+					      false, 600);
+		}
+	acquit(&f);
+	cr_assert_eq(by_now.reader_count, 8, "%zu are left", by_now.reader_count);
+	for (size_t i = 0; i < by_now.reader_count; i++)
+		cr_assert_geq(by_now.readers[i].pid, 70);
+}
