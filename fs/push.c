@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "base/lock.h"
 #include "fs/fuse.h"
@@ -9,6 +10,7 @@
 
 #define THREADS_MAX 8
 #define PIECE MiB                      /* bytes a notify_store call */
+#define CACHESTAT 451                  /* the number of the call: not every libc has it */
 
 struct push {
 	struct sink sink;
@@ -41,21 +43,49 @@ static int store_all(struct serve *s, sample_id id, struct bytes view)
 /* Through the mount, as any program would: the pages are those of the mount's inode.  A file
  * that is not there any more has no pages either.  No descriptor is kept, since it would keep
  * the mount busy. */
-static void drop_pages(struct push *p, sample_id id)
+static int open_mounted(struct push *p, sample_id id)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = -1;
 
 	if (!p->mounted ||
 	    buf_printf(&path, "%s/", p->serve->options->mountpoint) < 0 ||
 	    manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
 	    buf_append(&path, "", 1) < 0)
-		return;
+		return -1;
 	if (p->serve->watch)
 		watch_own_open(p->serve->watch, id);
-	fd = open((char *)path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return open((char *)path.at, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+static void drop_pages(struct push *p, sample_id id)
+{
+	dl_cleanup(dl_closep) int fd = open_mounted(p, id);
+
 	if (fd >= 0)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+static uint64_t cached_bytes(int fd)
+{
+	struct { uint64_t offset, len; } all = { 0, 0 };
+	struct { uint64_t cached, dirty, writeback, evicted, lately_evicted; } pages;
+
+	if (syscall(CACHESTAT, fd, &all, &pages, 0) < 0)
+		return 0;
+	return pages.cached * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t push_forget(struct push *p, sample_id id)
+{
+	dl_cleanup(dl_closep) int fd = open_mounted(p, id);
+	uint64_t before, after;
+
+	if (fd < 0)
+		return 0;
+	before = cached_bytes(fd);
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	after = cached_bytes(fd);
+	return before - DL_MIN(before, after);
 }
 
 static void call_kernel(struct push *p, struct sink_job *j)

@@ -5,7 +5,7 @@
  * drop: POSIX_FADV_DONTNEED on the file opened through the mount; notify_inval_inode would
  * also throw away the attributes and cost the next reader a GETATTR.
  *
- * Thread-safety: the sink's calls on any thread.
+ * Thread-safety: the sink's calls, and push_forget(), on any thread.
  */
 #pragma once
 #include "fs/serve.h"
@@ -19,5 +19,8 @@ void push_quieten(struct push *p);
 /* Whoever pushes or drops has stopped.  NULL is fine. */
 void push_stop(struct push *p);
 struct sink *push_sink(struct push *p);
+/* Drop what the kernel has of it, and nobody has mapped, as a drop does, but at once; the bytes, as
+ * far as the kernel tells (Linux 6.5).  Requests must be answered until it returns. */
+uint64_t push_forget(struct push *p, sample_id id);
 /* The mount can be opened from now on (for drops). */
 void push_mounted(struct push *p);

@@ -197,7 +197,7 @@ static int start_engine(struct serve *s)
 		.memory = s->options->memory - s->tier.queue - served_room(s->served),
 		.chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,
-		.patience = PATIENCE,
+		.patience = PATIENCE, .heir = s->options->replacement,
 		.pinned = *c->keep && !s->tier.disk ? is_pinned : NULL, .fits = pressure_fits,
 	};
 	struct source_options source = {

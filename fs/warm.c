@@ -3,12 +3,11 @@
 #include <string.h>
 
 #include "base/pattern.h"
+#include "fs/push.h"
 #include "fs/warm_internal.h"
 #include "prefetch/manifest/list.h"
 
-#define TURN (10 * CLOCK_MS)
 #define ROUNDS 4
-#define SETTLE_MOST (2 * CLOCK_S)
 #define NUMBERS_BITS 20                /* of a server */
 
 bool warm_ended(const struct warm *w)
@@ -57,7 +56,7 @@ static int add_target(struct warm *w, sample_id id, struct buf *path)
 
 	if (!matches(w, id, path) || manifest_attr(w->serve->manifest, node_of_sample(id), &a) < 0)
 		return 0;
-	t = (struct target){ a.dev, a.ino, a.size, id };
+	t = (struct target){ .dev = a.dev, .ino = a.ino, .size = a.size, .id = id };
 	return buf_append(&w->targets, &t, sizeof(t));
 }
 
@@ -96,7 +95,7 @@ static uint64_t drop_kept(struct warm *w, sample_id id)
 {
 	struct disk_key key;
 
-	if (!has_store(w) || kept_key(w->serve->manifest, id, &key) < 0)
+	if (kept_key(w->serve->manifest, id, &key) < 0)
 		return 0;
 	return disk_drop(w->serve->tier.disk, &key);
 }
@@ -113,45 +112,15 @@ static void drop_waiting(struct warm *w, const struct target *t, size_t count)
 }
 
 /* What is to be written would be there again; what is being written is waited for. */
-static void drop_all_waiting(struct warm *w, const struct target *t, size_t count)
-{
-	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
-		drop_waiting(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
-	disk_settle(w->serve->tier.disk, clock_now() + SETTLE_MOST);
-}
-
-static int forget_some(struct warm *w, const struct target *t, size_t count)
-{
-	sample_id ids[WARM_CHUNK] = { 0 };
-	uint64_t memory;
-	int r;
-
-	for (size_t i = 0; i < count; i++)
-		ids[i] = t[i].id;
-	r = engine_forget(w->serve->engine, ids, count, &memory);
-	DL_HOLD(&w->lock);
-	w->memory += memory;
-	return r;
-}
-
-/* What was under way to memory when it was forgotten goes to the store as well. */
-static void await_arrivals(struct warm *w, const struct target *t, size_t count)
-{
-	uint64_t deadline = clock_now() + SETTLE_MOST;
-
-	for (size_t i = 0; i < count; i++)
-		while (engine_is_coming(w->serve->engine, t[i].id)) {
-			if (warm_ended(w) || clock_now() >= deadline)
-				return;
-			warm_wait(w);
-		}
-}
-
 static void empty_store(struct warm *w, const struct target *t, size_t count)
 {
-	await_arrivals(w, t, count);
-	tier_unpin(w->serve);
-	drop_all_waiting(w, t, count);
+	uint64_t last;
+
+	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
+		drop_waiting(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
+	last = disk_queued(w->serve->tier.disk);
+	while (!warm_ended(w) && !disk_settle(w->serve->tier.disk, last, clock_now() + TURN))
+		;
 	for (size_t i = 0; i < count && !warm_ended(w); i++) {
 		uint64_t bytes = drop_kept(w, t[i].id);
 
@@ -162,18 +131,78 @@ static void empty_store(struct warm *w, const struct target *t, size_t count)
 	disk_trim(w->serve->tier.disk);
 }
 
+static int forget_some(struct warm *w, struct target *t, size_t count)
+{
+	struct engine *e = w->serve->engine;
+	sample_id ids[WARM_CHUNK] = { 0 };
+	bool read[WARM_CHUNK] = { 0 };
+	uint64_t planned, others = 0;
+	int r;
+
+	for (size_t i = 0; i < count; i++) {
+		ids[i] = t[i].id;
+		read[i] = engine_let_go(e, t[i].id);
+	}
+	r = engine_forget(e, ids, count, &planned);
+	for (size_t i = 0; r == 0 && i < count && !warm_ended(w); i++) {
+		others += read[i] ? push_forget(w->serve->push, ids[i]) : 0;
+		t[i].coming = engine_is_coming(e, ids[i]);
+	}
+	DL_HOLD(&w->lock);
+	w->memory += planned + others;
+	return r;
+}
+
+/* Only those that were being fetched when they were forgotten. */
+static size_t pick_coming(struct warm *w)
+{
+	size_t count, left = 0;
+	struct target *t = warm_targets(w, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (t[i].coming)
+			t[left++] = t[i];
+	w->targets.len = left * sizeof(*t);
+	return left;
+}
+
+/* What was under way to memory goes to the store as well.  A source may take any time for it, but
+ * whoever waits can end that. */
+static void await_arrivals(struct warm *w, const struct target *t, size_t count)
+{
+	for (size_t i = 0; i < count && !warm_ended(w); i++) {
+		{
+			DL_HOLD(&w->lock);
+			w->coming = count - i;
+		}
+		while (engine_is_coming(w->serve->engine, t[i].id) && !warm_ended(w))
+			warm_wait(w);
+	}
+	if (warm_ended(w))
+		return;
+	DL_HOLD(&w->lock);
+	w->coming = 0;
+}
+
 /* Memory first: from then on nothing is fetched that nobody reads. */
 static enum state drop_all(struct warm *w)
 {
 	size_t count;
-	const struct target *t = warm_targets(w, &count);
-	int r = 0;
+	struct target *t = warm_targets(w, &count);
 
-	for (size_t i = 0; r == 0 && i < count && !warm_ended(w); i += WARM_CHUNK)
-		r = forget_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
-	if (r == 0 && has_store(w))
-		empty_store(w, t, count);
-	return r < 0 ? STATE_FAILED : STATE_DONE;
+	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
+		if (forget_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK)) < 0)
+			return STATE_FAILED;
+	if (!has_store(w))
+		return STATE_DONE;
+	tier_unpin(w->serve);
+	empty_store(w, t, count);
+	count = pick_coming(w);
+	if (count == 0)
+		return STATE_DONE;
+	await_arrivals(w, t, count);
+	empty_store(w, t, count);
+	return STATE_DONE;
 }
 
 /* --- The thread --------------------------------------------------------------------------- */
@@ -182,16 +211,13 @@ static void forget_counts(struct warm *w)
 {
 	w->files = w->bytes = w->all_files = w->all_bytes = 0;
 	w->large = w->left_out = w->failed = w->memory = 0;
+	w->before = w->before_bytes = w->matched = w->coming = 0;
 }
 
 static int begin_again(struct warm *w)
 {
 	w->targets.len = 0;
 	w->again = true;
-	{
-		DL_HOLD(&w->lock);
-		forget_counts(w);
-	}
 	return find_targets(w);
 }
 
@@ -260,7 +286,7 @@ static int begin(struct warm *w, enum what what, const char *pattern)
 	w->cancelled = false;
 	w->what = what;
 	w->again = false;
-	w->before = w->matched = 0;
+	w->looked = 0;
 	forget_counts(w);
 	w->state = STATE_RUNNING;
 	w->number++;
@@ -338,11 +364,14 @@ int warm_report(struct warm *w, struct buf *ret)
 			  "\"files\": %ju, \"bytes\": %ju, \"all_files\": %ju, "
 			  "\"all_bytes\": %ju, \"before\": %ju, \"large\": %ju, "
 			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju, "
-			  "\"matched\": %ju}",
+			  "\"matched\": %ju, \"before_bytes\": %ju, "
+			  "\"coming\": %ju, \"filling\": %s}",
 			  whats[w->what], (uintmax_t)w->number, states[w->state],
 			  has_store(w) ? "store" : "memory", (uintmax_t)w->files,
 			  (uintmax_t)w->bytes, (uintmax_t)w->all_files,
 			  (uintmax_t)w->all_bytes, (uintmax_t)w->before, (uintmax_t)w->large,
 			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory,
-			  (uintmax_t)w->matched);
+			  (uintmax_t)w->matched, (uintmax_t)w->before_bytes,
+			  (uintmax_t)w->coming,
+			  stats_get(&w->serve->stats->filling) ? "true" : "false");
 }

@@ -29,5 +29,8 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *     large, left_out, failed  files that are too large to be kept whole; that have no room, or
  *               are never to be kept; that could not be read
  *     memory    bytes in memory that were forgotten (drop)
- *     matched   files that match the pattern */
+ *     matched   files that match the pattern
+ *     before_bytes  of `before`
+ *     coming    files that were being fetched when they were forgotten, and still are (drop)
+ *     filling   nobody says what comes, so that memory is being filled, and the store with it */
 int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

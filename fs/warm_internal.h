@@ -8,6 +8,7 @@
 #include "prefetch/source/kept_key.h"
 
 #define WARM_CHUNK 1024                /* samples that the engine is told of at once */
+#define TURN (10 * CLOCK_MS)           /* between looks */
 
 enum what { WHAT_NONE, WHAT_WARM, WHAT_DROP };
 enum state { STATE_DONE, STATE_RUNNING, STATE_STOPPED, STATE_FAILED };
@@ -15,6 +16,8 @@ enum state { STATE_DONE, STATE_RUNNING, STATE_STOPPED, STATE_FAILED };
 struct target {
 	uint64_t dev, ino, size;
 	sample_id id;
+	bool there;                    /* it is counted; under `lock` */
+	bool coming;                   /* it was being fetched, not by us; the thread's */
 };
 
 struct warm {
@@ -26,12 +29,15 @@ struct warm {
 	char *pattern;                 /* the thread's */
 	bool again;                    /* the thread's: not its first round */
 	struct buf targets;            /* struct target; the thread's */
+	size_t looked;                 /* the thread's: where it looks on among them, and ... */
+	uint64_t looked_at;            /* ... when it did last */
 	struct dl_lock lock;           /* guards what follows */
 	pthread_cond_t changed;
 	enum what what;
 	uint64_t number;               /* of the last one */
 	enum state state;
 	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory;
+	uint64_t before_bytes, coming;
 	uint64_t matched;
 	uint64_t flying, flying_bytes;
 };

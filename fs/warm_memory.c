@@ -50,7 +50,10 @@ static void sort_out_large(struct warm *w)
 			continue;
 		w->all_files++;
 		w->all_bytes += t[i].size;
-		w->before += engine_where(w->serve->engine, t[i].id) != WHERE_SOURCE;
+		if (engine_where(w->serve->engine, t[i].id) != WHERE_SOURCE) {
+			w->before++;
+			w->before_bytes += t[i].size;
+		}
 		t[left++] = t[i];
 	}
 	w->targets.len = left * sizeof(*t);

@@ -4,11 +4,69 @@
 #define OPEN_MOST (60 * CLOCK_S)       /* until the store is read in */
 #define PASSES 3                       /* over what was not kept, since the disk was behind */
 #define SETTLING (22 * CLOCK_S / 10)   /* together between them */
+#define LOOKS 128                      /* at targets, in a turn of waiting */
+
+/* --- What is there ------------------------------------------------------------------------ */
+
+static bool has(const struct warm *w, sample_id id)
+{
+	const struct serve *s = w->serve;
+
+	return kept_has(s->tier.disk, s->manifest, s->served, id);
+}
+
+static void count(struct warm *w, struct target *t)
+{
+	DL_HOLD(&w->lock);
+	w->files += !t->there;
+	w->bytes += t->there ? 0 : t->size;
+	t->there = true;
+}
+
+static bool is_counted(struct warm *w, const struct target *t)
+{
+	DL_HOLD(&w->lock);
+	return t->there;
+}
+
+static bool look_at(struct warm *w, struct target *t)
+{
+	if (is_counted(w, t))
+		return true;
+	if (!has(w, t->id))
+		return false;
+	count(w, t);
+	return true;
+}
+
+/* Others bring some of them: readers, and the plan, which may be filling memory. */
+static void look_around(struct warm *w)
+{
+	uint64_t now = clock_now();
+	size_t all;
+	struct target *t = warm_targets(w, &all);
+
+	if (now < w->looked_at + TURN)
+		return;
+	w->looked_at = now;
+	for (size_t i = 0; i < DL_MIN(all, (size_t)LOOKS); i++) {
+		w->looked = w->looked + 1 < all ? w->looked + 1 : 0;
+		look_at(w, &t[w->looked]);
+	}
+}
+
+static void wait_and_look(struct warm *w)
+{
+	look_around(w);
+	warm_wait(w);
+}
+
+/* --- Bringing it -------------------------------------------------------------------------- */
 
 struct flight {
 	struct bringing bringing;
 	struct warm *warm;
-	uint64_t size;
+	struct target *target;
 };
 
 static void on_brought(struct bringing *b)
@@ -16,14 +74,12 @@ static void on_brought(struct bringing *b)
 	struct flight *f = dl_container_of(b, struct flight, bringing);
 	struct warm *w = f->warm;
 
+	if (b->result == 0 && b->stored)
+		count(w, f->target);
 	DL_HOLD(&w->lock);
 	w->flying--;
-	w->flying_bytes -= f->size;
+	w->flying_bytes -= f->target->size;
 	w->failed += b->result < 0 && b->result != -ESHUTDOWN;
-	if (b->result == 0 && b->stored) {
-		w->files++;
-		w->bytes += f->size;
-	}
 	pthread_cond_broadcast(&w->changed);
 	free(f);
 }
@@ -38,7 +94,7 @@ static bool is_behind(struct warm *w, uint64_t size)
 		waiting + w->flying_bytes + size > w->serve->tier.queue / 2;
 }
 
-static void bring(struct warm *w, const struct target *t)
+static void bring(struct warm *w, struct target *t)
 {
 	struct flight *f = malloc(sizeof(*f));
 	int r = -EAGAIN;
@@ -46,32 +102,30 @@ static void bring(struct warm *w, const struct target *t)
 	if (!f)
 		return;
 	*f = (struct flight){ .bringing = { .id = t->id, .done = on_brought }, .warm = w,
-			      .size = t->size };
+			      .target = t };
 	{
 		DL_HOLD(&w->lock);
 		w->flying++;
 		w->flying_bytes += t->size;
 	}
 	for (; !warm_ended(w) && (r = engine_bring(w->serve->engine, &f->bringing)) == -EAGAIN;)
-		warm_wait(w);
+		wait_and_look(w);
 	if (r < 0) {
 		f->bringing.result = r == -EAGAIN ? -ESHUTDOWN : r;
 		on_brought(&f->bringing);
 	}
 }
 
-static void land(struct warm *w)
+static bool is_flying(struct warm *w)
 {
 	DL_HOLD(&w->lock);
-	while (w->flying > 0 && !w->stopping)  /* those end with the engine */
-		dl_cond_wait(&w->changed, &w->lock);
+	return w->flying > 0 && !w->stopping;  /* those end with the engine */
 }
 
-static bool has(const struct warm *w, sample_id id)
+static void land(struct warm *w)
 {
-	const struct serve *s = w->serve;
-
-	return kept_has(s->tier.disk, s->manifest, s->served, id);
+	while (is_flying(w))
+		wait_and_look(w);
 }
 
 static bool is_wanted(const struct warm *w, const struct target *t)
@@ -82,42 +136,64 @@ static bool is_wanted(const struct warm *w, const struct target *t)
 		disk_wants(w->serve->tier.disk, &key, t->size);
 }
 
-/* What is there already, what is to come, and what has no room. */
+/* --- Once over all ------------------------------------------------------------------------ */
+
+struct sorted { uint64_t files, bytes, all_files, all_bytes, large, left_out; };
+
+/* true: it is to be brought. */
+static bool sort_one(const struct warm *w, const struct target *t, struct sorted *to)
+{
+	bool large = t->size > engine_whole(w->serve->engine);
+	bool there = has(w, t->id);
+	bool wanted = t->size > 0 && !large && (there || is_wanted(w, t));
+
+	to->large += large;
+	to->left_out += !wanted && t->size > 0 && !large;
+	to->files += there;
+	to->bytes += there ? t->size : 0;
+	to->all_files += wanted;
+	to->all_bytes += wanted ? t->size : 0;
+	return wanted && !there;
+}
+
+/* What is there already, what is to come, and what has no room: told at once, so that it is not
+ * taken for progress. */
 static void sort_out(struct warm *w)
 {
-	uint64_t whole = engine_whole(w->serve->engine);
-	size_t count, left = 0;
-	struct target *t = warm_targets(w, &count);
+	struct sorted s = { 0 };
+	size_t all, left = 0;
+	struct target *t = warm_targets(w, &all);
 
-	for (size_t i = 0; i < count && !warm_ended(w); i++) {
-		bool there = has(w, t[i].id);
-		bool wanted = t[i].size > 0 && t[i].size <= whole && (there || is_wanted(w, &t[i]));
-
-		DL_HOLD(&w->lock);
-		w->large += t[i].size > whole;
-		w->left_out += !wanted && t[i].size > 0 && t[i].size <= whole;
-		w->before += there && !w->again;
-		w->files += there;
-		w->bytes += there ? t[i].size : 0;
-		w->all_files += wanted;
-		w->all_bytes += wanted ? t[i].size : 0;
-		if (wanted && !there)
+	for (size_t i = 0; i < all && !warm_ended(w); i++)
+		if (sort_one(w, &t[i], &s))
 			t[left++] = t[i];
-	}
 	w->targets.len = left * sizeof(*t);
+	DL_HOLD(&w->lock);
+	w->files = s.files;
+	w->bytes = s.bytes;
+	w->all_files = s.all_files;
+	w->all_bytes = s.all_bytes;
+	w->large = s.large;
+	w->left_out = s.left_out;
+	w->failed = 0;
+	if (w->again)
+		return;
+	w->before = s.files;
+	w->before_bytes = s.bytes;
 }
 
 /* Those that are there now; the others stay targets. */
 static void count_kept(struct warm *w, uint64_t files, uint64_t bytes)
 {
-	size_t count, left = 0;
-	struct target *t = warm_targets(w, &count);
+	size_t all, left = 0;
+	struct target *t = warm_targets(w, &all);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < all; i++) {
 		if (has(w, t[i].id)) {
 			files++;
 			bytes += t[i].size;
 		} else {
+			t[i].there = t[i].coming = false;
 			t[left++] = t[i];
 		}
 	}
@@ -143,6 +219,15 @@ static void await_store(struct warm *w)
 		warm_wait(w);
 }
 
+static void land_on_disk(struct warm *w)
+{
+	struct disk *d = w->serve->tier.disk;
+	uint64_t last = disk_queued(d);
+
+	while (!disk_settle(d, last, clock_now() + TURN) && !warm_ended(w) && !is_suspended(w))
+		look_around(w);
+}
+
 /* What has just changed is not kept before it has settled. */
 static void await_settling(struct warm *w)
 {
@@ -152,22 +237,47 @@ static void await_settling(struct warm *w)
 		warm_wait(w);
 }
 
+static void bring_wanted(struct warm *w, struct target *t)
+{
+	while (is_behind(w, t->size) && !warm_ended(w) && !is_suspended(w))
+		wait_and_look(w);
+	if (is_wanted(w, t))                   /* it is full now, if not */
+		bring(w, t);
+}
+
+/* What others were bringing when its turn was. */
+static void bring_rest(struct warm *w)
+{
+	size_t all;
+	struct target *t = warm_targets(w, &all);
+
+	for (size_t i = 0; i < all && !warm_ended(w); i++)
+		while (t[i].coming && engine_is_coming(w->serve->engine, t[i].id) &&
+		       !warm_ended(w) && !is_suspended(w))
+			wait_and_look(w);
+	land_on_disk(w);
+	for (size_t i = 0; i < all && !warm_ended(w) && !is_suspended(w); i++)
+		if (t[i].coming && !look_at(w, &t[i]))
+			bring_wanted(w, &t[i]);
+}
+
 static void bring_all(struct warm *w)
 {
-	size_t count;
-	const struct target *t = warm_targets(w, &count);
+	size_t all;
+	struct target *t = warm_targets(w, &all);
 
-	for (size_t i = 0; i < count && !warm_ended(w); i++) {
+	for (size_t i = 0; i < all && !warm_ended(w); i++) {
 		if (i % WARM_CHUNK == 0 && is_suspended(w))
 			break;
-		while (is_behind(w, t[i].size) && !warm_ended(w) && !is_suspended(w))
-			warm_wait(w);
-		if (is_wanted(w, &t[i]))       /* it is full now, if not */
-			bring(w, &t[i]);
+		if (look_at(w, &t[i]))
+			continue;
+		t[i].coming = engine_is_coming(w->serve->engine, t[i].id);
+		if (!t[i].coming)
+			bring_wanted(w, &t[i]);
 	}
+	bring_rest(w);
 	land(w);
-	while (disk_waiting(w->serve->tier.disk) > 0 && !warm_ended(w) && !is_suspended(w))
-		warm_wait(w);
+	land_on_disk(w);
 }
 
 enum state warm_fill_store(struct warm *w)

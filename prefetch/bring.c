@@ -97,6 +97,13 @@ int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t
 	return r;
 }
 
+bool engine_let_go(struct engine *e, sample_id id)
+{
+	if (flags_get(&e->flags, id) & (FLAG_MEMORY | FLAG_PUSHING | FLAG_PAGE_CACHE))
+		return false;
+	return flags_clear(&e->flags, id, FLAG_READ) & FLAG_READ || e->options.heir;
+}
+
 bool engine_is_coming(const struct engine *e, sample_id id)
 {
 	struct entry *entry;

@@ -323,6 +323,8 @@ int engine_read(struct engine *e, struct block b, struct read_by by, struct wait
 		return got;
 	if (by.direct)
 		e->direct = clock_now();
+	else
+		flags_set(&e->flags, b.id, FLAG_READ);
 	if (got != STORE_READY)
 		note_late(e, b, by.direct);
 	if (is_big(e, b.id))           /* what is read ahead comes after what is waited for */

@@ -65,6 +65,7 @@ struct engine_options {
 	uint64_t (*fits)(void *context, uint64_t waiting, uint64_t pushed);
 	void *context;
 	uint64_t patience;             /* ns: how long a question waits for the planner */
+	bool heir;                     /* the kernel has what an engine before this one gave it */
 };
 
 int engine_start(const struct engine_options *options, struct engine **ret) DL_MUST_CHECK;
@@ -132,6 +133,9 @@ int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CH
  * engine_bring() are told; by the engine after this one neither.  -ETIMEDOUT */
 int engine_forget(struct engine *e, const sample_id *ids, size_t count, uint64_t *ret_bytes)
 	DL_MUST_CHECK;
+/* The kernel may have pages of it of which the plan knows nothing, since somebody read it.  Asked
+ * again it says no, until somebody reads: whoever asks lets go of them. */
+bool engine_let_go(struct engine *e, sample_id id);
 void engine_expect(struct engine *e);
 /* It is being fetched into memory. */
 bool engine_is_coming(const struct engine *e, sample_id id);

@@ -335,6 +335,7 @@ static void show(struct engine *e)
 	stats_set(&s->kept_bytes, r.kept);
 	stats_set(&s->lead, r.ready_ahead);
 	stats_set(&s->lead_target, r.lead_target);
+	stats_set(&s->filling, r.filling);
 }
 
 static void keep_house(struct engine *e, uint64_t now)

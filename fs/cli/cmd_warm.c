@@ -122,7 +122,8 @@ static void print_bar(double part, size_t beside)
 static void show(struct progress *p, const struct view *v, bool last)
 {
 	double bytes = view_number(v, "bytes"), all = view_number(v, "all_bytes");
-	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0, rate = rate_of(p, bytes);
+	double rate = rate_of(p, bytes - view_number(v, "before_bytes"));
+	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0;
 	char a[32], b[32], c[32], left[32] = "?", text[200];
 
 	if (!p->terminal && !last && clock_now() < p->line_at)
@@ -135,6 +136,8 @@ static void show(struct progress *p, const struct view *v, bool last)
 		 100 * part, view_number(v, "files"), view_number(v, "all_files"),
 		 units_human_size((uint64_t)bytes, a), units_human_size((uint64_t)all, b),
 		 units_human_size((uint64_t)rate, c), left);
+	if (view_number(v, "all_files") == 0)
+		snprintf(text, sizeof(text), "looking for what is there already");
 	if (p->terminal) {             /* a narrow one cuts it, so that it stays one line */
 		fputs("\r\033[K\033[?7l", stderr);
 		print_bar(part, strlen(text));
@@ -165,6 +168,16 @@ static void print_count(const struct view *v, const char *key, const char *text)
 		       text);
 }
 
+/* Ctrl-C does not end that: it was there before, and comes again after each run. */
+static const char *going_on(const struct view *v)
+{
+	if (!view_number(v, "filling"))
+		return "";
+	return strcmp(view_text(v, "where"), "store") == 0 ?
+		"; the mount goes on to fill memory, and the store with it, while nobody reads" :
+		"; the mount goes on to fill memory, while nobody reads";
+}
+
 static int finish_warm(const struct view *v, const char *mountpoint, bool chosen,
 		       uint64_t begun)
 {
@@ -182,10 +195,9 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 	print_count(v, "large", "left out: too large to be kept whole");
 	if (fflush(stdout) == EOF)
 		return CLI_FAILED;
-	if (strcmp(state, "running") == 0)
-		return cli_fail(CLI_INTERRUPTED, "interrupted; what is on its way still comes");
-	if (strcmp(state, "stopped") == 0)
-		return cli_fail(CLI_INTERRUPTED, "interrupted");
+	if (strcmp(state, "running") == 0 || strcmp(state, "stopped") == 0)
+		return cli_fail(CLI_INTERRUPTED, "interrupted%s%s", strcmp(state, "running") == 0 ?
+				"; what is on its way still comes" : "", going_on(v));
 	if (strcmp(state, "failed") == 0)
 		return cli_fail(CLI_FAILED, "%s, or the store, does not allow more now; the log "
 				"says why%s", mountpoint, access("/dev/log", F_OK) == 0 ? "" :
@@ -198,6 +210,7 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 
 static int finish_drop(const struct view *v)
 {
+	double coming = view_number(v, "coming");
 	char a[32], b[32];
 
 	units_human_size((uint64_t)view_number(v, "memory"), b);
@@ -209,8 +222,13 @@ static int finish_drop(const struct view *v)
 		printf("forgotten: %s in memory; there is no store\n", b);
 	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
 		return CLI_FAILED;
-	return strcmp(view_text(v, "state"), "done") == 0 ? CLI_OK :
-		cli_fail(CLI_INTERRUPTED, "interrupted");
+	if (strcmp(view_text(v, "state"), "done") == 0)
+		return CLI_OK;
+	if (coming == 0)
+		return cli_fail(CLI_INTERRUPTED, "interrupted");
+	return cli_fail(CLI_INTERRUPTED, "interrupted; %.0f file%s still on the way from the "
+			"source may be kept again", coming, coming == 1 ? " that is" :
+			"s that are");
 }
 
 /* What a shell completes, as a pattern: below a folder that is named one way or the other. */
@@ -376,7 +394,9 @@ const struct command cmd_warm = {
 		"shows how far that is. With a store (store.path) it fills that: without a\n"
 		"pattern with what the store would keep anyway; what matches a pattern is kept\n"
 		"before anything else until the mount ends. Without a store it fills memory, up\n"
-		"to the bound (memory). Ctrl-C ends it; what is there by then stays.\n"
+		"to the bound (memory). Ctrl-C ends it; what is there by then stays. What the\n"
+		"mount does by itself goes on: while it does not know what comes (order=auto),\n"
+		"and nobody reads, it fills memory, and the store with it.\n"
 		"\nExit code: 0 all is there, or without a pattern as much as has room; 3 all\n"
 		"could be read, but some are too large to be kept whole (chunk, an eighth of\n"
 		"memory), or of those that match have no room or are never to be stored; 1 not\n"

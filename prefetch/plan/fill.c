@@ -27,6 +27,7 @@ struct held *fill_next(struct plan *p)
 {
 	uint64_t size;
 
+	p->fill_full = false;
 	for (unsigned n = 0; n < LOOKS && p->fill < p->sizes.count; n++) {
 		sample_id id = p->fill;
 
@@ -34,12 +35,23 @@ struct held *fill_next(struct plan *p)
 			p->fill++;
 			continue;
 		}
-		if (size > lead_free(p))
+		p->fill_full = size > lead_free(p);
+		if (p->fill_full)
 			return NULL;
 		p->fill++;
 		return held_new(p, id, size);
 	}
 	return NULL;
+}
+
+bool fill_goes_on(const struct plan *p)
+{
+	if (!p->may_fill || p->fill_full || p->fill >= p->sizes.count || plan_is_resting(p))
+		return false;
+	for (unsigned i = 0; i < TRACKER_COURSES; i++)
+		if (p->slots[i].list)
+			return false;
+	return true;
 }
 
 int plan_warm(struct plan *p, const sample_id *ids, size_t count)

@@ -122,6 +122,7 @@ struct plan_report {
 	uint64_t held, kept, room;     /* bytes */
 	uint32_t ready_ahead;          /* samples of the lead that are ready */
 	uint32_t lead_target;
+	bool filling;                  /* plan_fill() said so, no course is known, there is room */
 };
 struct plan_report plan_report(const struct plan *p);
 bool plan_held(const struct plan *p, sample_id id);     /* its bytes count: not absent */

@@ -133,6 +133,7 @@ struct plan {
 	bool may_fill;
 	uint64_t quiet_at;             /* when it may go on: readers go first */
 	uint32_t fill;                 /* ids below were considered */
+	bool fill_full;                /* the next one has no room */
 	sample_id warm[PLAN_WARM];     /* asked for; those below warm_at were considered */
 	uint32_t warm_at, warm_count;
 	bool warm_full;                /* and the rest was given up */
@@ -199,4 +200,5 @@ void victim_settle(struct plan *p, struct held *h);
 
 /* fill.c */
 struct held *fill_next(struct plan *p);
+bool fill_goes_on(const struct plan *p);       /* as soon as nobody reads */
 struct held *warm_next(struct plan *p);        /* what was asked for with plan_warm() */

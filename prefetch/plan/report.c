@@ -6,6 +6,7 @@ struct plan_report plan_report(const struct plan *p)
 	return (struct plan_report){
 		.held = p->held, .kept = p->kept, .room = p->limits.room,
 		.ready_ahead = p->ready_ahead, .lead_target = p->target,
+		.filling = fill_goes_on(p),
 	};
 }
 

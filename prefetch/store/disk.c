@@ -15,12 +15,20 @@ static void count(_Atomic uint64_t *what)
 
 /* --- What is kept -------------------------------------------------------------------------- */
 
+static bool same_nevers(const struct keep_rule *a, const struct keep_rule *b)
+{
+	return a->never == b->never && memcmp(a->hashes + a->pinned, b->hashes + b->pinned,
+					      a->never * sizeof(*a->hashes)) == 0;
+}
+
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 {
 	struct keep_rule *old;
 
 	dl_lock_take(&d->lock);
 	old = d->rule;
+	d->weed |= rule->never > 0 && (!old || d->source != source || !same_nevers(old, rule));
+	pthread_cond_signal(&d->wake);
 	d->rule = rule;
 	d->has_source = true;
 	d->source = source;

@@ -104,8 +104,10 @@ uint64_t disk_drop(struct disk *d, const struct disk_key *key);
 /* Forget what of these (sorted by disk_key_order()) is still to be written. */
 void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count);
 int disk_key_order(const void *a, const void *b);      /* by hash, for qsort() */
-/* Until what was to be written is written and in the index; true, or the time is over. */
-bool disk_settle(struct disk *d, uint64_t deadline);
+uint64_t disk_queued(struct disk *d);  /* samples that were to be written, since it was made */
+/* Until the first so many of them are written and in the index, or were dropped; true, or the time
+ * is over. */
+bool disk_settle(struct disk *d, uint64_t number, uint64_t deadline);
 void disk_trim(struct disk *d);        /* delete soon what segments have no live record any more */
 
 struct disk_report {

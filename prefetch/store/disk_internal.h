@@ -53,10 +53,14 @@ struct disk {
 	size_t count, cap;
 	struct queued *first, **last;
 	uint64_t queued_bytes, queue_most;     /* what is being written included */
+	/* Samples that ever were queued; of them those that were taken out; and of those, which are
+	 * the first ones, what is in the index, or dropped. */
+	uint64_t queued, taken, settled;
 	_Atomic bool closing;
 	bool ended;
 	int opened;                    /* -EINPROGRESS, then how the first try went */
-	bool trim;                     /* segments that have no live record shall go */
+	bool trim;                     /* segments that have no live record shall go, and ... */
+	bool weed;                     /* ... records that the rule never wants */
 	bool idle;                     /* all is written, the writer waits */
 	uint64_t deadline;             /* once it is closing */
 	bool has_source;
@@ -117,6 +121,8 @@ bool space_wanted(struct disk *d, const struct record *r);
 /* Count what is not wanted any more; true: that has changed. */
 bool space_recount(struct disk *d);
 int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its file as well */
+/* Forget what is never to be kept.  On the writer thread.  true: there was something. */
+bool space_weed(struct disk *d);
 /* false: it was not there any more. */
 bool disk_forget(struct disk *d, const struct record *r, struct place at);
 void space_applied(struct disk *d, const struct index_change *changes, size_t count);

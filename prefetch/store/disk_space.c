@@ -202,6 +202,39 @@ bool space_wanted(struct disk *d, const struct record *r)
 	return !d->rule || !d->rule->firm || keep_wants(d->rule, r->key.hash[1], r->id.size);
 }
 
+/* A copy: a new rule may come meanwhile.  NULL: nothing, or no memory. */
+static uint64_t *copy_nevers(struct disk *d, size_t *ret_count, uint64_t *ret_source)
+{
+	const struct keep_rule *r;
+	uint64_t *nevers;
+
+	DL_HOLD(&d->lock);
+	r = d->rule;
+	if (!r || r->never == 0)
+		return NULL;
+	nevers = malloc(r->never * sizeof(*nevers));
+	if (nevers)
+		memcpy(nevers, r->hashes + r->pinned, r->never * sizeof(*nevers));
+	*ret_count = r->never;
+	*ret_source = d->source;
+	return nevers;
+}
+
+bool space_weed(struct disk *d)
+{
+	struct disk_key key = { .part = 0 };
+	dl_cleanup(dl_freep) uint64_t *nevers = NULL;
+	uint64_t bytes = 0;
+	size_t count = 0;
+
+	nevers = copy_nevers(d, &count, &key.hash[0]);
+	for (size_t i = 0; nevers && i < count && !d->closing; i++) {
+		key.hash[1] = nevers[i];
+		bytes += disk_drop(d, &key);
+	}
+	return bytes > 0;
+}
+
 static int count_unwanted(void *context, const struct record *r, struct place at)
 {
 	struct disk *d = context;

@@ -1,125 +1,11 @@
 #include "prefetch/store/disk_writer.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/log.h"
 
 #define STOP_MOST (2 * CLOCK_S)
 #define STOP_MORE CLOCK_S              /* for the write that goes on then */
-
-/* --- Segments ------------------------------------------------------------------------------ */
-
-/* So that nobody has the one before the newest open: its room is free once it is deleted. */
-void writer_let_go(struct disk *d)
-{
-	struct writer *w = &d->writer;
-
-	if (w->before < 0)
-		return;
-	segment_clean(w->before);
-	close(w->before);
-	w->before = -1;
-}
-
-/* Its pages are written while the next segment is filled, and then dropped. */
-static void end_segment(struct disk *d)
-{
-	struct writer *w = &d->writer;
-
-	if (w->fd < 0)
-		return;
-	writer_let_go(d);
-	segment_written(w->fd);
-	w->before = w->fd;
-	w->fd = -1;
-}
-
-void writer_end_segments(struct disk *d)
-{
-	end_segment(d);
-	writer_let_go(d);
-}
-
-/* A segment has records of one source, so that another dataset's can be dropped as a whole. */
-static int begin_segment(struct disk *d, uint64_t source)
-{
-	struct writer *w = &d->writer;
-	uint32_t number = w->end.segment + 1;
-	int fd = segment_create(d->folder, number), r;
-
-	if (fd == -EEXIST)
-		w->end.segment++;      /* not ours, so it is not touched */
-	if (fd < 0)
-		return fd;
-	end_segment(d);
-	w->fd = fd;
-	w->end = (struct mark){ number, 0 };
-	w->source = source;
-	dl_lock_take(&d->lock);
-	r = space_add(d, number, 0);
-	if (r == 0)
-		space_find(d, number)->source = source;
-	dl_lock_drop(&d->lock);
-	if (r < 0)
-		end_segment(d);
-	return r;
-}
-
-static bool fits(const struct disk *d, const struct record *r)
-{
-	const struct writer *w = &d->writer;
-
-	return w->fd >= 0 && w->source == r->key.hash[0] &&
-		(w->end.offset == 0 || w->end.offset + record_bytes(r) <= d->segment_most);
-}
-
-/* What is written to a file without a name is lost. */
-static int check_segment(struct disk *d)
-{
-	struct writer *w = &d->writer;
-	struct stat st;
-
-	if (w->fd < 0 || (fstat(w->fd, &st) == 0 && st.st_nlink > 0))
-		return 0;
-	end_segment(d);
-	return -ENOENT;
-}
-
-int writer_flush(struct disk *d)
-{
-	struct writer *w = &d->writer;
-	int r;
-
-	if (w->batched == 0)
-		return 0;
-	r = index_apply(d->index, w->batch, w->batched, w->end);
-	if (r == 0)
-		space_applied(d, w->batch, w->batched);
-	w->batched = 0;
-	return r;
-}
-
-int writer_append(struct disk *d, const struct record *r, const void *bytes, struct place from)
-{
-	struct writer *w = &d->writer;
-	struct place at;
-	int error = check_segment(d);
-
-	if (error == 0 && !fits(d, r))
-		error = begin_segment(d, r->key.hash[0]);
-	if (error == 0)
-		error = segment_append(w->fd, w->end.offset, r, bytes);
-	if (error < 0)
-		return error;
-	at = (struct place){ w->end.segment, (uint32_t)w->end.offset };
-	w->end.offset += record_bytes(r);
-	w->batch[w->batched++] = (struct index_change){ .record = *r, .place = at, .from = from };
-	dl_lock_take(&d->lock);
-	space_find(d, at.segment)->file_bytes = w->end.offset;
-	dl_lock_drop(&d->lock);
-	return w->batched == d->batch_most ? writer_flush(d) : 0;
-}
 
 /* --- Samples ------------------------------------------------------------------------------- */
 
@@ -183,100 +69,14 @@ static void write_one(struct disk *d, const struct queued *q)
 		atomic_fetch_add(&d->written, 1);
 }
 
-/* --- Queue and thread ---------------------------------------------------------------------- */
+/* --- The thread ----------------------------------------------------------------------------- */
 
-bool writer_put(struct disk *d, struct queued *q)
+static bool is_asked(struct disk *d, bool *what)
 {
-	bool room;
-
 	DL_HOLD(&d->lock);
-	room = d->queued_bytes + record_bytes(&q->record) <= d->queue_most && !d->closing;
-	if (!room) {
-		free(q);
+	if (!*what || d->closing)
 		return false;
-	}
-	q->next = NULL;
-	*d->last = q;
-	d->last = &q->next;
-	d->queued_bytes += record_bytes(&q->record);
-	pthread_cond_signal(&d->wake);
-	return true;
-}
-
-int disk_key_order(const void *a, const void *b)
-{
-	const struct disk_key *x = a, *y = b;
-
-	return memcmp(x->hash, y->hash, sizeof(x->hash));
-}
-
-void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count)
-{
-	struct queued *q, **at = &d->first;
-
-	DL_HOLD(&d->lock);
-	while ((q = *at) != NULL) {
-		if (!bsearch(&q->record.key, keys, count, sizeof(*keys), disk_key_order)) {
-			at = &q->next;
-			continue;
-		}
-		*at = q->next;
-		d->queued_bytes -= record_bytes(&q->record);
-		atomic_fetch_add(&d->dropped, 1);
-		free(q);
-	}
-	d->last = at;
-}
-
-bool disk_settle(struct disk *d, uint64_t deadline)
-{
-	DL_HOLD(&d->lock);
-	while (d->first || !d->idle)
-		if (!dl_cond_wait_until(&d->idled, &d->lock, deadline))
-			return false;
-	return true;
-}
-
-/* Until something is queued or, while it is offline, it may be tried again.  true: the store is
- * to be closed. */
-static bool rest(struct disk *d)
-{
-	uint64_t until = d->online ? UINT64_MAX : d->suspended_until;
-
-	d->idle = true;
-	pthread_cond_broadcast(&d->idled);
-	if (until == UINT64_MAX)
-		dl_cond_wait(&d->wake, &d->lock);
-	else if (!dl_cond_wait_until(&d->wake, &d->lock, until))
-		return true;
-	return false;
-}
-
-/* NULL: there is none; wait: only when it is closing, or offline and to be tried again. */
-static struct queued *take(struct disk *d, bool wait)
-{
-	struct queued *q;
-	bool over = false;
-
-	DL_HOLD(&d->lock);
-	while (wait && !over && !d->first && !d->closing && !d->trim)
-		over = rest(d);
-	d->idle = false;
-	q = d->first;
-	if (!q)
-		return NULL;
-	d->first = q->next;
-	if (!d->first)
-		d->last = &d->first;
-	return q;
-}
-
-static bool take_trim(struct disk *d)
-{
-	DL_HOLD(&d->lock);
-	if (!d->trim || d->closing)
-		return false;
-	d->trim = false;
+	*what = false;
 	return true;
 }
 
@@ -288,17 +88,10 @@ static void trim(struct disk *d)
 	reclaim_empty(d);
 }
 
-static void written(struct disk *d, const struct queued *q)
+static void weed(struct disk *d)
 {
-	DL_HOLD(&d->lock);
-	d->queued_bytes -= record_bytes(&q->record);
-}
-
-void writer_drain(struct disk *d)
-{
-	DL_HOLD(&d->lock);
-	while (d->first || !d->idle)
-		dl_cond_wait(&d->idled, &d->lock);
+	if (d->online && space_weed(d))
+		disk_trim(d);
 }
 
 static void flush_all(struct disk *d)
@@ -307,6 +100,7 @@ static void flush_all(struct disk *d)
 
 	if (r < 0)
 		fault_seen(d, r);
+	writer_settle(d);
 }
 
 /* What is queued when the time to stop is over, is dropped. */
@@ -333,6 +127,7 @@ static void come(struct disk *d)
 		atomic_store(&d->error, 0);
 	}
 	DL_HOLD(&d->lock);
+	d->weed |= r == 0;
 	if (d->opened == -EINPROGRESS)
 		d->opened = r;
 	pthread_cond_broadcast(&d->idled);
@@ -360,7 +155,7 @@ static void work(struct disk *d, struct queued *q)
 	else
 		write_one(d, q);
 	if (q)
-		written(d, q);
+		writer_took(d, q);
 	free(q);
 }
 
@@ -373,10 +168,12 @@ static void *run(void *context)
 		log_warning("%s: no memory is left to make samples smaller", d->path);
 	come(d);
 	for (;;) {
-		q = take(d, d->writer.batched == 0);
+		q = writer_take(d, d->writer.batched == 0);
 		if (q || d->writer.batched > 0)
 			work(d, q);
-		else if (take_trim(d))
+		else if (is_asked(d, &d->weed))
+			weed(d);
+		else if (is_asked(d, &d->trim))
 			trim(d);
 		else if (d->closing)
 			break;

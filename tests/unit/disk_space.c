@@ -257,3 +257,94 @@ Test(disk_space, a_full_store_has_room_for_a_new_index, .timeout = 100)
 		d = NULL;
 	}
 }
+
+/* --- What waits to be written ----------------------------------------------------------------- */
+
+static void *keep_putting(void *stop)
+{
+	for (uint64_t n = 1000; !*(_Atomic bool *)stop; n++)
+		put(d, SOURCE, 1000 + n % 50, n, 100);
+	return NULL;
+}
+
+Test(disk_space, what_was_queued_settles_though_more_comes)
+{
+	_Atomic bool stop = false;
+	pthread_t others;
+	uint64_t last;
+
+	disk_close(d);
+	d = NULL;
+	options.queue = 64 * KiB;      /* it would take long to write as much as has room */
+	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	cr_assert_eq(pthread_create(&others, NULL, keep_putting, &stop), 0);
+	for (uint64_t round = 0; round < 5; round++) {
+		struct disk_key key = { { SOURCE, round }, 1 };
+		struct disk_identity id = { .size = 1 };
+
+		while (!disk_put(d, &key, &id, (struct bytes){ "", 1 }))
+			usleep(1000);          /* the queue is full */
+		last = disk_queued(d);
+		cr_assert(disk_settle(d, last, clock_now() + 60 * CLOCK_S));
+		cr_expect(disk_has(d, &key, &id));
+	}
+	stop = true;
+	pthread_join(others, NULL);
+	cr_expect(!disk_settle(d, disk_queued(d) + 1, clock_now() + CLOCK_MS));
+	writer_drain(d);
+}
+
+/* --- What is never to be kept --------------------------------------------------------------- */
+
+/* The first `files` samples, of which those below `never` are not to be kept. */
+static void want_from(uint64_t never, uint64_t files)
+{
+	dl_cleanup(keep_census_freep) struct keep_census *census = NULL;
+	struct keep_rule *rule;
+
+	cr_assert_eq(keep_census_new(&census), 0);
+	for (uint64_t n = 0; n < files; n++)
+		cr_assert_eq(keep_census_add(census, key_at(SOURCE, n).hash[1], 100,
+					     (struct keep_room){ 100, 1 },
+					     n < never ? KEEP_NEVER : KEEP_IF_ROOM), 0);
+	cr_assert_eq(keep_choose(census, disk_room(d), (struct keep_cost){ 0, 0 }, &rule), 0);
+	disk_rule(d, SOURCE, rule);
+}
+
+static void expect_records(uint64_t count)
+{
+	uint64_t deadline = clock_now() + 60 * CLOCK_S;
+
+	while (disk_report(d).records != count && clock_now() < deadline)
+		usleep(1000);
+	cr_expect_eq(disk_report(d).records, count);
+}
+
+Test(disk_space, what_is_never_to_be_kept_is_forgotten)
+{
+	for (uint64_t n = 0; n < 100; n++)
+		put(d, SOURCE, n, 1, 100);
+	writer_drain(d);
+	want_from(10, 100);
+	expect_records(90);
+	cr_expect(!has(d, SOURCE, 9, 1) && has(d, SOURCE, 10, 1));
+	put(d, SOURCE, 9, 1, 100);
+	writer_drain(d);
+	cr_expect(!has(d, SOURCE, 9, 1));
+	want_from(20, 100);            /* others now */
+	expect_records(80);
+	want_from(20, 200);
+	put(d, SOURCE, 150, 1, 100);
+	expect_records(81);
+	want_from(200, 200);
+	expect_records(0);
+}
+
+Test(disk_space, what_is_never_to_be_kept_is_forgotten_once_it_is_read_in)
+{
+	for (uint64_t n = 0; n < 100; n++)
+		put(d, SOURCE, n, 1, 100);
+	reopen();
+	want_from(10, 100);
+	expect_records(90);
+}

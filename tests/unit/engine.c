@@ -441,6 +441,28 @@ Test(engine, another_version_is_told_of)
 	end();
 }
 
+/* Of what is the plan's, the plan lets go. */
+Test(engine, what_was_read_is_let_go_of_once)
+{
+	struct reader r;
+
+	begin(MEMORY, 4);
+	cr_assert(!engine_let_go(engine, g));
+	read_at(&r, g, 0);
+	end_fetch(g, 0, 0);
+	cr_assert(engine_let_go(engine, g));
+	cr_assert(!engine_let_go(engine, g), "until somebody reads");
+	read_by(&r, f, 0, (struct read_by){ 1, true });
+	end_fetch(f, 0, 0);
+	cr_assert(!engine_let_go(engine, f), "past the page cache");
+	read_at(&r, f + order[0], 0);
+	end_fetch(f + order[0], 0, 0);
+	follow(order, 1);
+	cr_assert_eq(engine_where(engine, f + order[0]), WHERE_MEMORY);
+	cr_assert(!engine_let_go(engine, f + order[0]), "it is the plan's");
+	end();
+}
+
 static void on_failure(struct waiter *w, int result, struct entry *e)
 {
 	on_wake(w, result, e);

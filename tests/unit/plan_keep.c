@@ -191,16 +191,21 @@ Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = set
 	};
 	struct plan *p = plan_of(2000 * SIZE, 0, 4, 1000);
 
+	cr_assert(!plan_report(p).filling);
 	plan_fill(p, true);
 	plan_idle(p, true);
+	cr_assert(plan_report(p).filling);
 	cr_assert_eq(run(p, 0, NULL, 0), 1000);
+	cr_assert(!plan_report(p).filling);
 	for (sample_id id = 0; id < 1000; id++)
 		cr_assert_gt(plan_forget(p, id), 0);
 	run(p, 0, NULL, 0);
 	cr_assert_eq(plan_report(p).held, 0);
 	plan_limits_changed(p, &less); /* as others' need of memory does, again and again */
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
+	cr_assert(!plan_report(p).filling);
 	plan_used(p, 7, PLAN_QUIET_NS * 100);
+	cr_assert(plan_report(p).filling, "as soon as it is quiet");
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 101, NULL, 0), 1000);
 	plan_free(p);
 }
