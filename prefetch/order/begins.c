@@ -8,6 +8,15 @@
 
 /* --- The next epoch --------------------------------------------------------------------- */
 
+/* Who has listed the files since they changed does not go on with what is in its midst. */
+static bool is_another_programs(const struct tracker *t, const struct hypothesis *h)
+{
+	const struct follow *main = t->jobs[0];
+
+	return h->list != main->course.list && follow_alive(main) && !follow_nearly_done(main) &&
+		t->job_count < JOBS;
+}
+
 /* The next epoch has begun: the old one's stragglers are few and are let go.  Its first batch once
  * more, with which an epoch is filled up where ranks share batches, was none. */
 static void roll_over(struct tracker *t, const struct hypothesis *h)
@@ -22,8 +31,10 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 	if (follow_from(t, h->list, &rule, h->since, 0, &f) < 0)
 		return;
 	f->again = same_rule(&rule, &main->rule);
-	begin_turn(t, h->since);
-	follow_free(take_job(t, 0));
+	if (!is_another_programs(t, h)) {
+		begin_turn(t, h->since);
+		follow_free(take_job(t, 0));
+	}
 	start_main(t, f);
 }
 

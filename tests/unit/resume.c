@@ -390,3 +390,37 @@ Test(resume, over_other_files_the_epoch_is_begun_again)
 	order_spec_fini(&s.spec);
 	cr_assert(s.list.refs == 1 && now.refs == 1);
 }
+
+/* One program goes on in its second epoch; another one has listed the files as they are now. */
+Test(resume, who_begins_over_a_changed_dataset_takes_nobodys_place)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *before = epoch_of(N, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(N, 1);
+	dl_cleanup(sequence_unrefp) struct sequence *fewer = epoch_of(N - 1, 0);
+	struct loader first = loader_of(before, 40), one = loader_of(q, 50);
+	struct loader two = loader_of(fewer, 60);
+	struct list was, now, *lists[] = { &now, &was };
+	struct renewed renewed = { NULL, &was };
+	struct stage s;
+
+	stage_open(&s, "torch:seed=7", N, NULL);
+	while (loader_open(&first, &s))
+		;
+	loader_read(&one, &s, 500);
+	was = (struct list){ 1, s.list.first, N };
+	now = (struct list){ 1, s.list.first, N - 1 };
+	renewed.before = &s.list;
+	cr_assert_eq(tracker_again(s.tracker, &s.spec, lists, 2, NULL, &renewed, 1), 0);
+	main_course(&s, q, 1);
+	forget_verdicts(&s);
+	for (unsigned i = 0; i < 1000; i++) {
+		loader_open(&one, &s);
+		loader_open(&two, &s);
+	}
+	main_course(&s, fewer, 0);
+	cr_assert(course_of(&s, q, 1500));
+	expect_misses(&s, 60, "both");
+	tracker_free(s.tracker);
+	order_spec_fini(&s.spec);
+	cr_assert(s.list.refs == 1 && was.refs == 1 && now.refs == 1);
+}
