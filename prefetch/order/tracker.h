@@ -156,5 +156,6 @@ const struct course *tracker_main(const struct tracker *t);
 /* Many opens came, and none of the epochs that may come first explains them: a wrong seed? */
 bool tracker_unfit(const struct tracker *t);
 int tracker_describe(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;   /* for people */
-/* The same of the main course alone, in a few words; nothing if there is none. */
+/* The same of the main course alone, in a few words; nothing if there is none.  Of `auto`, while
+ * nothing else is found, of what is read by name. */
 int tracker_describe_main(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;

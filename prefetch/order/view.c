@@ -76,9 +76,16 @@ static int describe_streams(const struct follow *f, struct buf *ret)
 	return r < 0 ? r : buf_printf(ret, "\n");
 }
 
+/* Who reads by name while nothing is told is followed, without being a job. */
+static bool is_walk_all(const struct tracker *t)
+{
+	return t->job_count == 0 && t->walk_count > 0 && t->spec.kind == ORDER_AUTO;
+}
+
 bool tracker_unfit(const struct tracker *t)
 {
-	return t->first_count > 0 && t->job_count == 0 && t->opens - t->told_at >= UNFIT;
+	return !is_walk_all(t) && t->first_count > 0 && t->job_count == 0 &&
+		t->opens - t->told_at >= UNFIT;
 }
 
 /* What may come first, as far as there is anything to say of it. */
@@ -91,11 +98,12 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 	if (t->spec.epoch > 0)
 		r = buf_printf(ret, "next epoch: %llu\n", (unsigned long long)t->spec.epoch);
 	if (r == 0 && tracker_unfit(t))
-		r = buf_printf(ret, "the last opens fit none of the %zu ways to read it%s\n",
-			       t->first_count, t->spec.kind == ORDER_TORCH ? DRAWN_BEFORE : "");
-	else if (r == 0 && t->first_count > 0)
-		r = buf_printf(ret, "waits for the first opens; %zu ways to read it are prepared\n",
-			       t->first_count);
+		r = buf_printf(ret, "the last opens fit none of the %zu way%s to read it%s\n",
+			       t->first_count, t->first_count == 1 ? "" : "s",
+			       t->spec.kind == ORDER_TORCH ? DRAWN_BEFORE : "");
+	else if (r == 0 && t->first_count > 0 && !is_walk_all(t))
+		r = buf_printf(ret, "waits for the first opens; %zu way%s prepared to read it\n",
+			       t->first_count, t->first_count == 1 ? " is" : "s are");
 	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
 		if (t->firsts[i].score.bits < 1)
 			continue;
@@ -132,5 +140,7 @@ int tracker_describe(const struct tracker *t, struct buf *ret)
 
 int tracker_describe_main(const struct tracker *t, struct buf *ret)
 {
+	if (is_walk_all(t))
+		return order_describe(&t->spec, &t->walks[t->walk_count - 1]->rule, ret);
 	return t->job_count ? order_describe(&t->spec, &t->jobs[0]->rule, ret) : 0;
 }

@@ -266,6 +266,23 @@ Test(tracker, none_follows_nothing)
 	stage_close(&s);
 }
 
+Test(tracker, says_that_files_are_read_by_name)
+{
+	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+	struct stage s;
+
+	stage_open(&s, "auto", 1000, NULL);
+	cr_assert_eq(tracker_describe_main(s.tracker, &text), 0);
+	cr_assert_eq(text.len, 0u);
+	for (uint32_t i = 0; i < 200; i++)
+		stage_see(&s, FIRST_ID + i, 90);
+	cr_assert_eq(tracker_describe_main(s.tracker, &text), 0);
+	cr_assert(text.len == 10 && memcmp(text.at, "sequential", 10) == 0, "%.*s", (int)text.len,
+		  (char *)text.at);
+	cr_assert_not(tracker_unfit(s.tracker));
+	stage_close(&s);
+}
+
 Test(tracker, describes_itself)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
