@@ -7,8 +7,9 @@
 #define BITS 64
 #define PASSED_NS CLOCK_S              /* longer than a source needs for the next sample */
 #define RESUME_PART 2                  /* of the window: an epoch's workers begin within it */
-#define STRETCH 4u                     /* windows, beyond the reach */
-#define LATELY 1024u                   /* opens: who has gone on since is still there */
+#define STRETCH 4u                     /* windows, before and beyond */
+#define NARROW 1024u                   /* positions: as lanes tell as well */
+#define LATELY 8192u                   /* opens of readers who went on */
 #define ASKED_BEFORE 64u               /* positions after the first that we hear of */
 
 static size_t words_of(uint32_t length)
@@ -97,27 +98,37 @@ static uint32_t patience(const struct follow *f)
 	return DL_MAX((uint32_t)most, buffer_behind(f->course.sequence));
 }
 
-/* Many workers with large batches are further apart than any patience: nothing is given up from
- * where one has gone on lately, nor in the beginning, before each has. */
-static void note_reader(struct follow *f, uint32_t position)
+/* Many workers with large batches are further apart than any patience: it is seen how far.  A
+ * worker may have to wait for a processor, so that others go on for long. */
+static void note_reader(struct follow *f, uint32_t position, uint64_t now)
 {
-	if (f->went_on++ % LATELY == 0) {
-		f->lowest_before = f->lowest;
-		f->lowest = position;
-	}
-	f->lowest = DL_MIN(f->lowest, position);
+	if (!f->course.sequence->buffer)
+		f->behind = DL_MAX(f->behind, f->course.reach - position);
+	if (++f->went_on < LATELY || now < f->behind_since + PASSED_NS)
+		return;
+	f->behind_before = f->behind;
+	f->behind = f->went_on = 0;
+	f->behind_since = now;
 }
 
+/* 0: they are not far apart. */
+static uint32_t behind_lately(const struct follow *f)
+{
+	uint32_t behind = DL_MAX(f->behind, f->behind_before);
+
+	return behind > NARROW ? behind : 0;
+}
+
+/* In the beginning some may not have been seen yet. */
 static uint32_t given_up(const struct follow *f)
 {
-	uint32_t reach = f->course.reach, spread = patience(f), lowest;
+	uint32_t reach = f->course.reach, spread = patience(f), most = TRACKER_WIDEST;
 
-	if (reach <= spread)
-		return 0;
-	lowest = DL_MIN(f->lowest, f->lowest_before);
-	if (f->course.sequence->pieces || lowest >= reach - spread)
-		return reach - spread;
-	return reach > TRACKER_WIDEST ? DL_MAX(lowest, reach - TRACKER_WIDEST) : lowest;
+	if (f->behind_since > 0)
+		most = DL_MIN(2 * behind_lately(f), most);
+	if (!f->course.sequence->pieces && !f->course.sequence->buffer)
+		spread = DL_MAX(spread, most);
+	return reach - DL_MIN(reach, spread);
 }
 
 /* agrees: or else it may be another job's that lies where this one will come to: if the window went
@@ -131,7 +142,7 @@ static void mark(struct follow *f, uint32_t position, bool agrees, uint64_t now)
 	f->opened[position / BITS] |= UINT64_C(1) << (position % BITS);
 	if (agrees) {
 		c->reach = DL_MAX(c->reach, position + 1);
-		note_reader(f, position);
+		note_reader(f, position, now);
 	}
 	advance_front(f);
 	/* What lies so far behind the foremost reader is not waited for any more. */
@@ -156,6 +167,7 @@ static void pass_by(struct follow *f, uint64_t now)
 	    !score_lately(&f->score, &low, &high))
 		return;
 	room = 2 * (high - low) + 64 + buffer_behind(c->sequence);
+	room = DL_MAX(room, behind_lately(f));
 	if (low < c->front + room)
 		return;
 	c->front = low - room;
@@ -166,9 +178,16 @@ static void pass_by(struct follow *f, uint64_t now)
 bool follow_stretch(struct follow *f, uint32_t position)
 {
 	struct course *c = &f->course;
+	uint32_t most = STRETCH * window(f);
 
-	if (c->sequence->pieces || position < c->reach ||
-	    position - c->reach >= STRETCH * window(f))
+	if (c->sequence->pieces || position + most <= c->front || position >= c->reach + most)
+		return false;
+	if (position < c->front && !opened_at(f, position)) {
+		c->front = position;
+		f->behind = DL_MAX(f->behind, c->reach - position);
+		return true;
+	}
+	if (position < c->reach)
 		return false;
 	c->reach = position;
 	return true;
@@ -356,8 +375,8 @@ void follow_jump(struct follow *f, uint32_t position)
 	struct course *c = &f->course;
 
 	c->front = c->reach = position;
-	f->lowest = f->lowest_before = 0;
-	f->went_on = 0;
+	f->behind = f->behind_before = f->went_on = 0;
+	f->behind_since = 0;
 	f->score = (struct score){ 0 };
 	f->agreed = 0;
 	f->judged = 0;

@@ -25,10 +25,10 @@ struct follow {
 	                                * a lane */
 	unsigned judged;               /* how many of these bits are meant, at most 64 */
 	uint32_t pids[FOLLOW_PIDS];    /* its readers, newest first; 0: none */
-	/* The lowest position where a reader went on, of the last opens that did, and of those
-	 * before; 0 in the beginning.  How many did. */
-	uint32_t lowest, lowest_before;
-	uint64_t went_on;
+	/* How far behind the reach readers went on at most, lately and before; opens that did, and
+	 * since when; 0: in the beginning. */
+	uint32_t behind, behind_before, went_on;
+	uint64_t behind_since;
 	uint64_t moved;                /* when the front moved last; 0: it has not */
 	bool hasty;                    /* nobody comes for what is left behind, as far as known */
 	bool again;                    /* it is the order of the epoch before it */
@@ -81,8 +81,8 @@ bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_positio
 void follow_trust(struct follow *f);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
 void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its sequence */
-/* Somebody goes on there, ahead of the window.  true: it may be a worker of this job, whose batches
- * are large; the window goes so far now. */
+/* Somebody goes on there, outside of the window, where nobody has read yet.  true: it may be a
+ * worker of this job, whose batches are large, or who waited for long; the window has him now. */
 bool follow_stretch(struct follow *f, uint32_t position);
 bool follow_knows(const struct follow *f, uint32_t pid);
 /* Go on from here: everything before counts as given up. */
