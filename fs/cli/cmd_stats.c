@@ -54,19 +54,20 @@ static void print_store(const struct view *v)
 {
 	double files = view_number(v, "store_records");
 	double most = view_number(v, "store_records_limit");
+	const char *problem = view_text(v, "store_problem");
 	char a[32], b[32], c[32], bound[32] = "";
 
-	if (*view_text(v, "store_problem")) {
-		printf("store      not in use: %s\n", view_text(v, "store_problem"));
+	if (*problem && view_number(v, "store_limit") == 0) {
+		printf("store      not in use: %s\n", problem);
 		return;
 	}
 	if (most > 0)
 		snprintf(bound, sizeof(bound), " of %.0f", most);
 	printf("store      %.0f%s file%s, %s; %s of %s on the disk; %.0f fetches from there, "
-	       "%.0f bad records\n", files, bound, cli_plural(most > 0 ? most : files),
+	       "%.0f bad records%s%s\n", files, bound, cli_plural(most > 0 ? most : files),
 	       bytes_of(v, "store_bytes", c), bytes_of(v, "store_size", a),
 	       bytes_of(v, "store_limit", b), view_number(v, "store_hits"),
-	       view_number(v, "store_bad"));
+	       view_number(v, "store_bad"), *problem ? "; not written now: " : "", problem);
 }
 
 static bool has_unreadable(const struct view *v)

@@ -99,6 +99,8 @@ from_store "writable after all"
 head -c 64M /dev/zero > "$work/disk/filler" 2> /dev/null || true
 rm "$work/disk/store"/*.seg
 epoch "full"
+not_written() { "$DLFS" stats "$mnt" | grep -q '^store .* on the disk; .*; not written now: '; }
+wait_for 30 not_written || fail "full: $("$DLFS" stats "$mnt")"
 rm "$work/disk/filler"
 fill "room again"
 stop
