@@ -7,7 +7,8 @@
  *                                                           mount's owner or root)
  *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
  *                                                           warm: how far it is)
- *     user.dlfs.state user.dlfs.source-size                (getxattr on a file)
+ *     user.dlfs.state user.dlfs.source-size                (getxattr on a file; state: as
+ *                                                           engine_where(), or "disk")
  *     user.dlfs.recode                                     (the same: what was done, or why not;
  *     user.dlfs.ssim user.dlfs.quality                      of one that was coded anew)
  *     user.dlfs.error user.dlfs.order user.dlfs.refresh    (getxattr on the root: why the last

@@ -102,6 +102,8 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 	/* Not once its end was read: requests overtake each other, and some read backwards. */
 	if (store_add_read(e, len))
 		engine_spent(engine, b);
+	if (store_was_read(e) && !p->by.direct && !p->newer)
+		engine_cached(engine, b);
 	if (r < 0)
 		finish_error(p, r);
 	else if (whole)

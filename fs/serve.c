@@ -194,6 +194,7 @@ static int start_engine(struct serve *s)
 		.manifest = s->manifest, .sink = push_sink(s->push), .stats = s->stats,
 		.lessons_file = s->options->lessons_file, .served = s->served,
 		.standing = &s->options->shared->standing,
+		.judge = &s->options->shared->judge,
 		.memory = s->options->memory - s->tier.queue - served_room(s->served),
 		.chunk = c->chunk,
 		.lead = (uint32_t)c->lead, .stale = survey_stale, .context = s,

@@ -5,7 +5,7 @@
  * Thread-safety: atomics, and each other member has one writer.
  */
 #pragma once
-#include "base/stats.h"
+#include "prefetch/judge.h"
 #include "prefetch/order/standing.h"
 
 #define SHARED_INIT_MAX 4096
@@ -25,6 +25,7 @@ struct shared {
 	_Atomic uint32_t spec_turn;            /* server: which of specs is the last one told */
 	char specs[2][SHARED_SPEC_MAX];        /* "" : the configuration's */
 	struct standing_kept standing;         /* server: in the order that was told last */
+	struct judge judge;                    /* server: opens that are to be judged */
 	char error[256];                       /* server: why the start failed, for the parent */
 	char note[256];                        /* server: what is amiss although it started */
 };

@@ -12,7 +12,7 @@ static void count_held(struct warm *w)
 	const struct target *t = warm_targets(w, &count);
 
 	for (size_t i = 0; i < count; i++)
-		if (engine_where(w->serve->engine, t[i].id) != WHERE_SOURCE) {
+		if (engine_holds(w->serve->engine, t[i].id)) {
 			files++;
 			bytes += t[i].size;
 		}
@@ -50,7 +50,7 @@ static void sort_out_large(struct warm *w)
 			continue;
 		w->all_files++;
 		w->all_bytes += t[i].size;
-		if (engine_where(w->serve->engine, t[i].id) != WHERE_SOURCE) {
+		if (engine_holds(w->serve->engine, t[i].id)) {
 			w->before++;
 			w->before_bytes += t[i].size;
 		}

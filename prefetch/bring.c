@@ -101,7 +101,7 @@ bool engine_let_go(struct engine *e, sample_id id)
 {
 	if (flags_get(&e->flags, id) & (FLAG_MEMORY | FLAG_PUSHING | FLAG_PAGE_CACHE))
 		return false;
-	return flags_clear(&e->flags, id, FLAG_READ) & FLAG_READ || e->options.heir;
+	return flags_clear(&e->flags, id, FLAG_READ | FLAG_CACHED) & FLAG_READ || e->options.heir;
 }
 
 bool engine_is_coming(const struct engine *e, sample_id id)

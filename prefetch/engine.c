@@ -134,7 +134,8 @@ int engine_start(const struct engine_options *options, struct engine **ret)
 	if (!e)
 		return -ENOMEM;
 	e->options = *options;
-	judge_init(&e->judge, options->stats);
+	e->judge = options->judge ? options->judge : &e->own_judge;
+	judge_init(e->judge, options->stats);
 	e->late_last = &e->late_first;
 	dl_lock_init(&e->late_lock);
 	dl_lock_init(&e->asking);
@@ -228,13 +229,27 @@ void engine_known(struct engine *e, sample_id id)
 		tell(e, (struct fact){ .kind = FACT_KNOWN, .id = id });
 }
 
+bool engine_holds(struct engine *e, sample_id id)
+{
+	return flags_get(&e->flags, id) & (FLAG_MEMORY | FLAG_PUSHING | FLAG_PAGE_CACHE);
+}
+
+/* For who reads it late, too. */
+static bool is_in_store(struct engine *e, sample_id id)
+{
+	struct entry *entry;
+
+	if (is_big(e, id) || store_peek(e->store, (struct block){ id, 0 }, &entry) != STORE_READY)
+		return false;
+	store_unpin(entry);
+	return true;
+}
+
 enum engine_where engine_where(struct engine *e, sample_id id)
 {
-	uint8_t flags = flags_get(&e->flags, id);
-
-	if (flags & FLAG_PAGE_CACHE)
+	if (flags_get(&e->flags, id) & (FLAG_PAGE_CACHE | FLAG_CACHED))
 		return WHERE_PAGE_CACHE;
-	return flags & (FLAG_MEMORY | FLAG_PUSHING) ? WHERE_MEMORY : WHERE_SOURCE;
+	return is_in_store(e, id) ? WHERE_MEMORY : WHERE_SOURCE;
 }
 
 /* --- Reading ---------------------------------------------------------------------------- */
@@ -317,8 +332,12 @@ void engine_asked(struct engine *e, sample_id id)
 int engine_read(struct engine *e, struct block b, struct read_by by, struct waiter *w,
 		struct entry **ret)
 {
-	int got = get_block(e, b, w, ret);
+	int got;
 
+	/* The kernel has not all of it; before it is asked for, since it may be here at once. */
+	if (!by.direct)
+		flags_clear(&e->flags, b.id, FLAG_CACHED);
+	got = get_block(e, b, w, ret);
 	if (got < 0)
 		return got;
 	if (by.direct)
@@ -330,6 +349,12 @@ int engine_read(struct engine *e, struct block b, struct read_by by, struct wait
 	if (is_big(e, b.id))           /* what is read ahead comes after what is waited for */
 		late_read_ahead(e, b, by.pid, got);
 	return got == STORE_READY;
+}
+
+void engine_cached(struct engine *e, struct block b)
+{
+	if (!is_big(e, b.id))
+		flags_set(&e->flags, b.id, FLAG_CACHED);
 }
 
 void engine_spent(struct engine *e, struct block b)

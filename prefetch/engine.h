@@ -20,6 +20,7 @@
 #pragma once
 #include "base/stats.h"
 #include "prefetch/epochs.h"
+#include "prefetch/judge.h"
 #include "prefetch/order/standing.h"
 #include "prefetch/plan/plan.h"
 #include "prefetch/source/served.h"
@@ -56,6 +57,7 @@ struct engine_options {
 	/* Where the engine before this one, which is gone, stood in the order that the first
 	 * engine_order_again() tells, and now this one; borrowed.  NULL: none. */
 	struct standing_kept *standing;
+	struct judge *judge;           /* of the same kind: what that one had not judged; NULL */
 	/* A file turned out to be another version than the manifest's (any thread, no lock). */
 	void (*stale)(void *context, sample_id id);
 	/* Shall it be kept in memory before any others?  (The planner, no lock.)  NULL: none. */
@@ -107,6 +109,8 @@ void engine_asked(struct engine *e, sample_id id);
 /* The block need not be held any longer: all of it went to readers, or its reader wanted no more
  * than its size. */
 void engine_spent(struct engine *e, struct block b);
+/* Readers had all of the block, and so the kernel has. */
+void engine_cached(struct engine *e, struct block b);
 
 /* --- Ahead of any order --------------------------------------------------------------- */
 /* Fetch a whole sample so that the local disk keeps it; the bytes go nowhere else.  It comes after
@@ -168,7 +172,8 @@ struct engine_report {
 	char found[96];                /* the running epoch's rule, for people; "": not known */
 	bool unfit;                    /* the last opens fit the spec in no way */
 	enum tracker_state state;
-	uint64_t epoch, position, length;
+	uint64_t epoch;                /* the running one, or the one that comes first */
+	uint64_t position, length;     /* length 0: none is running */
 	struct plan_report plan;
 };
 int engine_report(struct engine *e, struct engine_report *ret) DL_MUST_CHECK;  /* -ETIMEDOUT */
@@ -177,5 +182,10 @@ int engine_order_text(struct engine *e, bool next, struct buf *ret) DL_MUST_CHEC
 /* Changes whenever one of these texts has: after every open that engine_opened() was told of. */
 int engine_order_turn(struct engine *e, uint64_t *ret) DL_MUST_CHECK;
 int engine_order_describe(struct engine *e, struct buf *ret) DL_MUST_CHECK;
+/* Where a sample is, whoever brought it there.  The kernel may have dropped its pages and not said
+ * so; of files that are not fetched whole, and of what a server before this one did, nothing is
+ * known: WHERE_SOURCE. */
 enum engine_where { WHERE_SOURCE, WHERE_MEMORY, WHERE_PAGE_CACHE };
 enum engine_where engine_where(struct engine *e, sample_id id);
+/* It is there because it was planned, and stays as long as there is room. */
+bool engine_holds(struct engine *e, sample_id id);

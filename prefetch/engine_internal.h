@@ -79,7 +79,7 @@ struct engine {
 	bool pressed;                  /* it is not all of it */
 	uint64_t measured, measure;     /* when options.fits() was asked, and will be again */
 	bool reduced;                  /* the share was, for want of memory */
-	struct judge judge;
+	struct judge own_judge, *judge;        /* options.judge, or its own */
 	struct lessons lessons;        /* what order=auto has learned; learn.c */
 	bool order_kept;               /* ... and the first order that nothing explains */
 	struct buf loose;              /* struct loose */
@@ -87,6 +87,7 @@ struct engine {
 	uint64_t turn;                 /* counts changes of the next three: the main course */
 	struct sequence *told, *told_next;     /* owned refs, so that an address says who it is */
 	uint64_t told_epoch;
+	uint64_t mispredicted;         /* of the tracker's, in the stats by now */
 	char spec[256];
 	node_id looked;                /* the folder whose lists order=auto goes by; 0: none */
 

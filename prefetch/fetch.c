@@ -196,6 +196,7 @@ void push_done(struct engine *e, const struct fact *f)
 	uint8_t before;
 
 	if (f->kind == FACT_DROPPED) {
+		flags_clear(&e->flags, f->id, FLAG_CACHED);
 		dropped(e, f->id);
 		return;
 	}

@@ -14,6 +14,7 @@ enum {
 	FLAG_DROP = 16,                /* to be dropped as soon as it is pushed */
 	FLAG_KNOWN_ANEW = 32,          /* became known while it was being pushed */
 	FLAG_READ = 64,                /* a reader was given some of it */
+	FLAG_CACHED = 128,             /* all of it went to who had to ask: in the page cache */
 	/* KNOWN and PUSHING are cleared in one step when a push ends: whoever tells meanwhile
 	 * that it is known sees either both, and is heard, or neither. */
 };

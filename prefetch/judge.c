@@ -1,5 +1,7 @@
 #include "prefetch/judge.h"
 
+#include <string.h>
+
 #define JUDGE_PAUSE_NS (50 * CLOCK_MS)
 
 static void settle_one(struct judge *j)
@@ -24,10 +26,37 @@ static uint64_t *bucket_of(struct judge *j, sample_id id)
 	return &j->newest[(id * UINT32_C(2654435761)) >> (32 - JUDGE_BUCKET_BITS)];
 }
 
+/* Who is gone may have counted an open, or a hit, and no more: at most one either way. */
+static void reconcile(struct stats *s, uint64_t waiting)
+{
+	uint64_t opens = stats_get(&s->opens);
+	uint64_t judged = stats_get(&s->hits) + stats_get(&s->late) + waiting;
+
+	if (opens > judged) {
+		stats_add(&s->hits, opens - judged);
+		stats_add(&s->hits_page_cache, opens - judged);
+	} else {
+		stats_add(&s->opens, judged - opens);
+	}
+}
+
 void judge_init(struct judge *j, struct stats *stats)
 {
+	uint64_t opened = 0;
+
 	j->stats = stats;
-	j->first = j->end = 1;
+	if (j->end == 0)
+		j->first = j->end = 1;
+	memset(j->newest, 0, sizeof(j->newest));
+	for (uint64_t i = j->first; i < j->end; i++) {
+		struct judged *o = &j->ring[i % JUDGE_RING];
+
+		o->before = *bucket_of(j, o->id);
+		*bucket_of(j, o->id) = i;
+		opened += o->opened;
+	}
+	j->unopened = (uint32_t)(j->end - j->first - opened);
+	reconcile(stats, opened);
 }
 
 static struct judged *add(struct judge *j, sample_id id, uint64_t now)

@@ -5,7 +5,8 @@
  * file alone may be about to open it: then that open was late; without an open it is nothing.
  *
  * Settled is what is old enough, every 50 ms.  hits + late == opens whenever nothing waits for its
- * judgement.  The planner's alone.
+ * judgement.  The planner's alone.  It may lie in memory that outlives a server that was killed, as
+ * its stats do: the next one judges what that one has left.
  */
 #pragma once
 #include "base/clock.h"
@@ -31,7 +32,7 @@ struct judge {
 	uint64_t newest[1u << JUDGE_BUCKET_BITS];        /* by hash of the sample */
 };
 
-/* j is zeroed before. */
+/* j is zeroed before, or was that of a planner who is gone, in the midst of writing perhaps. */
 void judge_init(struct judge *j, struct stats *stats);
 void judge_open(struct judge *j, sample_id id, bool memory, uint64_t now);
 /* true: the first for this open. */

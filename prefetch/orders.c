@@ -399,8 +399,11 @@ struct epoch_ask {
 	char *reterr;
 };
 
-static int refuse_epoch(char reterr[160], const char *spec)
+static int refuse_epoch(char reterr[160], const char *spec, int error)
 {
+	if (error == -ERANGE)
+		return refuse(reterr, -EINVAL, "its last epoch comes before that, by epochs=",
+			      spec);
 	if (strncmp(spec, "auto", 4) == 0)
 		return refuse(reterr, -EINVAL, "finds out by itself which epoch is read", spec);
 	if (strncmp(spec, "drawn", 5) == 0)
@@ -412,8 +415,9 @@ static void set_epoch(struct engine *e, struct ask *ask)
 {
 	struct epoch_ask *a = dl_container_of(ask, struct epoch_ask, ask);
 
-	if (!tracker_epoch(e->tracker, a->epoch))
-		a->result = refuse_epoch(a->reterr, e->spec);
+	a->result = tracker_epoch(e->tracker, a->epoch);
+	if (a->result < 0)
+		a->result = refuse_epoch(a->reterr, e->spec, a->result);
 }
 
 int engine_epoch(struct engine *e, uint64_t epoch, char reterr[160])

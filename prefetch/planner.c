@@ -67,22 +67,19 @@ static void opened(struct engine *e, const struct fact *f)
 {
 	bool memory = flags_get(&e->flags, f->id) & (FLAG_MEMORY | FLAG_PUSHING);
 	uint64_t turn = tracker_turn(e->tracker);
-	enum tracker_verdict verdict;
 
 	looks_opened(&e->looks, f->id);
-	judge_open(&e->judge, f->id, memory, f->time);
+	judge_open(e->judge, f->id, memory, f->time);
 	share_opened(&e->share, f->time, false);
-	verdict = tracker_open(e->tracker, f->id, f->number, f->time);
+	tracker_open(e->tracker, f->id, f->number, f->time);
 	if (tracker_turn(e->tracker) != turn)
 		turn_over(e);
 	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
-	if (verdict == TRACKER_MISPREDICTED)
-		stats_add(&e->options.stats->mispredicted, 1);
 }
 
 static void late(struct engine *e, const struct fact *f)
 {
-	if (judge_late(&e->judge, f->id, f->time))
+	if (judge_late(e->judge, f->id, f->time))
 		plan_late(e->plan, f->id);
 }
 
@@ -254,7 +251,7 @@ static void take_fact(struct engine *e, const struct fact *f)
 		late(e, f);
 		break;
 	case FACT_ASKED:
-		judge_asked(&e->judge, f->id, f->time);
+		judge_asked(e->judge, f->id, f->time);
 		break;
 	case FACT_LOST:
 		if (plan_lost(e->plan, f->id) && share_opened(&e->share, clock_now(), true))
@@ -330,6 +327,8 @@ static void show(struct engine *e)
 		DL_HOLD(&e->late_lock);
 		reserve = e->reserve_used;
 	}
+	stats_add(&s->mispredicted, tracker_mispredicted(e->tracker) - e->mispredicted);
+	e->mispredicted = tracker_mispredicted(e->tracker);
 	stats_set(&s->memory_bytes, r.held + reserve);
 	stats_set(&s->memory_share, e->share.room + e->reserve);
 	stats_set(&s->kept_bytes, r.kept);
@@ -379,7 +378,7 @@ void *planner_main(void *arg)
 		give_back(e);
 		keep_house(e, now);
 		take_steps(e, now);
-		wake = DL_MIN(judge_settle(&e->judge, now), settle_loose(e, now));
+		wake = DL_MIN(judge_settle(e->judge, now), settle_loose(e, now));
 		show(e);
 		wake = DL_MIN(wake, plan_wake(e->plan));
 		wake = DL_MIN(wake, share_wake(&e->share));

@@ -26,10 +26,10 @@ static void report(struct engine *e, struct ask *a)
 	r->plan = plan_report(e->plan);
 	r->unfit = tracker_unfit(e->tracker);
 	tell_rule(e->tracker, r);
+	r->epoch = c ? c->epoch : tracker_standing(e->tracker).next_epoch;
 	if (!c)
 		return;
-	r->epoch = c->epoch;
-	r->position = DL_MIN(c->front, c->sequence->length);
+	r->position = tracker_position(c);
 	r->length = c->sequence->length;
 }
 

@@ -67,6 +67,41 @@ static bool begin(struct tracker *t, uint64_t epoch, bool successor)
 	return true;
 }
 
+void drawn_go_on(struct tracker *t, const struct standing_job *job)
+{
+	struct follow *f;
+
+	if (job->epoch.rule != EPOCH_DRAWN || t->job_count == 0 ||
+	    !begin(t, job->epoch.number, false))
+		return;
+	f = t->jobs[0];
+	if (job->count != list_count(f->course.list))
+		return;
+	follow_jump(f, DL_MIN(job->front, f->course.sequence->length));
+	follow_asked_before(f, job->reach);
+}
+
+/* What was opened of an epoch before it was clear that it is read: up to the last entry that was
+ * asked for. */
+static void take_recent(struct tracker *t, struct follow *f, uint32_t last)
+{
+	uint64_t i = t->opens > RECENT ? t->opens - RECENT : 0;
+
+	for (; i + 1 < t->opens; i++) {
+		struct seen *s = &t->recent[i % RECENT];
+		uint32_t index, p;
+
+		if (s->taken || !list_index(f->course.list, s->id, &index))
+			continue;
+		p = f->course.sequence->pieces->where[index];
+		if (p > last)
+			continue;
+		follow_ask(f, p);
+		follow_take(f, p, s->pid, s->time);
+		s->taken = s->sure = true;
+	}
+}
+
 static bool begin_at(struct tracker *t, uint64_t epoch, bool successor, uint32_t position)
 {
 	bool begun = begin(t, epoch, successor);
@@ -76,6 +111,8 @@ static bool begin_at(struct tracker *t, uint64_t epoch, bool successor, uint32_t
 		follow_ask(t->jobs[0], position);
 	else if (begun)                /* the last that was asked for may have been opened, too */
 		follow_asked_before(t->jobs[0], position);
+	if (begun && !successor)
+		take_recent(t, t->jobs[0], position);
 	return begun;
 }
 

@@ -167,9 +167,20 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 	return count;
 }
 
+static size_t after_the_last(const struct order_spec *s, uint32_t n, struct epoch *ret)
+{
+	size_t count = order_first(s, n, ret);
+
+	for (size_t i = 0; i < count; i++)
+		ret[i].perhaps = true;
+	return count;
+}
+
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,
 		  struct epoch *ret)
 {
+	if (s->epochs > 0 && now->number + 1 >= s->epochs)
+		return after_the_last(s, n, ret);
 	if (now->shuffle || now->rule == EPOCH_NUMPY) {
 		ret[0] = *now;
 		ret[0].number++;

@@ -285,7 +285,7 @@ static int follow_since(struct tracker *t, struct list *list, const struct epoch
 		follow_jump(f, from - buffer_behind(q));
 	f->begun = mixed;                      /* there: the lowest of all its readers */
 	for (uint64_t i = first_seen(t, since); i < t->opens; i++) {
-		const struct seen *s = &t->recent[i % RECENT];
+		struct seen *s = &t->recent[i % RECENT];
 		enum follow_verdict v;
 		uint32_t index, p;
 
@@ -298,6 +298,8 @@ static int follow_since(struct tracker *t, struct list *list, const struct epoch
 			follow_perhaps(f, p);
 		else if (v <= FOLLOW_WITHIN)
 			follow_take(f, p, s->pid, s->time);
+		if (v <= FOLLOW_AGAIN)
+			s->verdict = TRACKER_FITS;
 	}
 	*ret = DL_TAKE(f);
 	return 0;

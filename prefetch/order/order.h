@@ -28,8 +28,9 @@ enum order_kind {
 struct order_spec {
 	enum order_kind kind;
 	uint64_t seed;
-	uint64_t epoch;                /* of the first epoch to come */
-	uint64_t epochs;               /* how many; 0: not said */
+	/* Epochs are numbered from 0, as the epochs of a script are. */
+	uint64_t epoch;                /* the one that comes first */
+	uint64_t epochs;               /* of the run: the last is epochs - 1; 0: not said */
 	uint32_t world;                /* torch-distributed */
 	uint32_t *ranks;               /* those on this host, ascending; owned; NULL: all */
 	uint32_t rank_count;
@@ -40,10 +41,9 @@ struct order_spec {
 	char *text;                    /* as it was given; owned */
 };
 
-/* none | auto | sequential | torch:seed=S[,epoch=E][,epochs=N] |
- * torch-distributed:seed=S,world=W[,ranks=0+1+3|0-3][,drop_last][,epoch=E] |
- * list:FILE | drawn[:seed=S][,epoch=E][,piece=N][,reservoir=N]; each but none, auto, list and
- * drawn with [,root=FOLDER].
+/* none | auto | sequential | torch:seed=S | torch-distributed:seed=S,world=W[,ranks=0+1+3|0-3]
+ * [,drop_last] | list:FILE | drawn[:seed=S][,epoch=E][,piece=N][,reservoir=N]; each but none,
+ * auto, list and drawn with [,epoch=E][,epochs=N][,root=FOLDER].
  * Numbers are decimal or 0x; seeds may be negative, as in torch.  -EINVAL with a sentence in
  * reterr (what is wrong and what would be right); *ret is empty then.
  */
@@ -76,7 +76,8 @@ struct epoch {                         /* a value: copy freely */
 #define ORDER_BRANCHES 8
 /* The epochs that may come first, and those that may follow `now`; likeliest first.
  * Returns how many (at most ORDER_BRANCHES, at least 1; 0 for none and auto, of which a rule was
- * found that says nothing of the next epoch).
+ * found that says nothing of the next epoch).  After the last of `epochs` come, perhaps, the first
+ * again: the same script, started once more.
  */
 size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,

@@ -30,7 +30,7 @@ static struct standing_job job_of(const struct follow *f)
 	struct standing_job job = {
 		.epoch = f->rule, .kind = list_kind(f->course.list),
 		.root = list_root(f->course.list), .count = list_count(f->course.list),
-		.front = f->course.front, .beside = f->beside,
+		.front = f->course.front, .reach = f->course.reach, .beside = f->beside,
 		.last_open = f->course.last_open, .pid = f->course.pid,
 	};
 
@@ -44,12 +44,16 @@ struct standing tracker_standing(struct tracker *t)
 
 	if (t->job_count > 0)
 		s->job_count = 0;
+	if (t->job_count > 0 && t->jobs[0]->rule.rule == EPOCH_DRAWN)
+		s->jobs[0] = job_of(t->jobs[0]);
 	for (size_t i = 0; i < t->job_count && can_be_kept(t, &t->jobs[0]->rule); i++)
 		if (can_be_kept(t, &t->jobs[i]->rule) &&
 		    (i == 0 || t->jobs[i]->beside || !follow_finished(t->jobs[i])))
 			s->jobs[s->job_count++] = job_of(t->jobs[i]);
-	if (t->spec.kind != ORDER_NONE)
+	if (t->spec.kind != ORDER_NONE) {
+		s->told = true;
 		s->next_epoch = t->spec.epoch;
+	}
 	return *s;
 }
 
@@ -108,11 +112,16 @@ static void go_on(struct tracker *t, const struct standing *s)
 	struct list *list = s->job_count > 0 ? list_of(t, main) : NULL;
 	struct follow *f;
 
-	if (t->spec.kind != ORDER_AUTO && s->next_epoch != t->spec.epoch)
+	if (t->spec.kind == ORDER_DRAWN) {
+		drawn_go_on(t, main);
+		return;
+	}
+	if (t->spec.kind != ORDER_AUTO && s->told && s->next_epoch != t->spec.epoch)
 		tracker_epoch(t, s->next_epoch);
 	if (!list || !can_be_kept(t, &main->epoch))
 		return;
 	t->stood = *s;
+	t->changed |= list_count(list) != main->count;
 	if (follow_on(t, list, main, &f) == 0) {
 		while (t->job_count > 0)
 			follow_free(t->jobs[--t->job_count]);
@@ -204,6 +213,7 @@ static void change_lists(struct tracker *t, struct list *const *lists, size_t co
 {
 	struct standing stood = tracker_standing(t);
 
+	t->changed = true;
 	hypotheses_clear(t->firsts, &t->first_count);
 	hypotheses_clear(t->nexts, &t->next_count);
 	replace_lists(t, lists, count, listed);
@@ -237,7 +247,7 @@ int tracker_again(struct tracker *t, const struct order_spec *spec, struct list 
 		return 0;
 	}
 	r = tracker_order(t, spec, lists, list_count, listed);
-	if (r == 0 && first)
+	if (r == 0 && (first || spec->kind == ORDER_DRAWN))
 		go_on(t, &stood);
 	return r;
 }

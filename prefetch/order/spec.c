@@ -133,8 +133,10 @@ static int set_word(struct order_spec *s, const struct word *w, char *value, cha
 		r = read_number(value, &number);
 	if (r < 0)
 		return refuse(reterr, "%s=%s is not a number", w->name, value);
-	if (w->bit & (WORD_EPOCH | WORD_EPOCHS) && number > ORDER_EPOCHS_MAX)
-		return refuse(reterr, "%s=%.40s: 0 to %d", w->name, value, ORDER_EPOCHS_MAX);
+	if (w->bit & (WORD_EPOCH | WORD_EPOCHS) &&
+	    (number < (w->bit == WORD_EPOCHS) || number > ORDER_EPOCHS_MAX))
+		return refuse(reterr, "%s=%.40s: %d to %d", w->name, value, w->bit == WORD_EPOCHS,
+			      ORDER_EPOCHS_MAX);
 	if (w->bit & WORD_SAMPLES && (number < 1 || number > UINT32_MAX))
 		return refuse(reterr, "%s=%.40s: a number of samples", w->name, value);
 	switch (w->bit) {
@@ -289,6 +291,10 @@ static int check(const struct order_spec *s, char reterr[160])
 	if (s->rank_count > 0 && s->ranks[s->rank_count - 1] >= s->world)
 		return refuse(reterr, "rank %u is not below world=%u",
 			      s->ranks[s->rank_count - 1], s->world);
+	if (s->epochs > 0 && s->epoch >= s->epochs)
+		return refuse(reterr, "epoch=%llu: of epochs=%llu the last is number %llu",
+			      (unsigned long long)s->epoch, (unsigned long long)s->epochs,
+			      (unsigned long long)s->epochs - 1);
 	return 0;
 }
 

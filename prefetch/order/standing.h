@@ -10,7 +10,7 @@
 struct standing_job {
 	struct epoch epoch;
 	enum list_kind kind;           /* the list's, with ... */
-	uint32_t count, front;         /* ... so many samples; position in the epoch */
+	uint32_t count, front, reach;  /* ... so many samples; positions in the epoch */
 	node_id root;
 	bool beside;                   /* a validation set */
 	uint64_t last_open;            /* as in struct course */
@@ -19,8 +19,11 @@ struct standing_job {
 
 #define STANDING_JOBS 4
 struct standing {
+	bool told;                     /* there was an order; if not, the rest is empty */
 	uint64_t next_epoch;           /* that the spec begins with, or was told to */
-	uint32_t job_count;            /* followed since the order was told; the main one first */
+	/* Followed since the order was told; the main one first.  0 of EPOCH_DRAWN, whose readers
+	 * say where they are; but jobs[0] is where they were. */
+	uint32_t job_count;
 	struct standing_job jobs[STANDING_JOBS];
 	bool rests;                    /* not the tracker's, but the plan's: see plan_rest() */
 };

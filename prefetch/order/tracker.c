@@ -44,10 +44,11 @@ static void forget(struct tracker *t)
 	t->elsewhere = (struct score){ 0 };
 	t->opens = t->told_at = t->turn_at = t->listed_at = t->attended = 0;
 	t->deep_at = t->deep_from = 0;
-	t->unlike = 0;
+	t->settled = t->unlike = 0;
 	t->alone = NULL;
 	t->deep_next = 0;
 	t->stood = (struct standing){ 0 };
+	t->changed = false;
 }
 
 void tracker_free(struct tracker *t)
@@ -110,10 +111,12 @@ int tracker_order(struct tracker *t, const struct order_spec *spec, struct list 
 	return 0;
 }
 
-bool tracker_epoch(struct tracker *t, uint64_t epoch)
+int tracker_epoch(struct tracker *t, uint64_t epoch)
 {
 	if (t->spec.kind == ORDER_NONE || t->spec.kind == ORDER_AUTO || t->spec.kind == ORDER_DRAWN)
-		return false;
+		return -EINVAL;
+	if (t->spec.epochs > 0 && epoch >= t->spec.epochs)
+		return -ERANGE;
 	t->spec.epoch = epoch;
 	t->stood = (struct standing){ 0 };
 	t->told_at = t->opens;
@@ -121,7 +124,7 @@ bool tracker_epoch(struct tracker *t, uint64_t epoch)
 	hypotheses_clear(t->nexts, &t->next_count);
 	hypotheses_first(t);
 	believe_the_only_one(t);
-	return true;
+	return 0;
 }
 
 void tracker_overflow(struct tracker *t)
@@ -139,6 +142,19 @@ void begin_turn(struct tracker *t, uint64_t first)
 	t->turn_at = first;
 	t->jobs[0]->over = true;
 	memcpy(t->left, t->jobs[0]->pids, sizeof(t->left));
+}
+
+/* A look at a few files, say: in its window may lie all that somebody else reads since, and it
+ * would keep that from being seen. */
+static void drop_refuted_walks(struct tracker *t)
+{
+	for (size_t i = t->walk_count; i-- > 0;) {
+		if (!follow_refuted(t->walks[i]))
+			continue;
+		follow_free(t->walks[i]);
+		memmove(&t->walks[i], &t->walks[i + 1],
+			(--t->walk_count - i) * sizeof(t->walks[0]));
+	}
 }
 
 /* A job that no longer agrees is dropped; without any the search begins again. */
@@ -245,7 +261,11 @@ static enum tracker_verdict consider(struct tracker *t, const struct seen *seen)
 									     : TRACKER_FITS;
 	if (!expected && listed)
 		miss_all(t, s.id);
-	return expected ? TRACKER_FITS : listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
+	if (expected)
+		return TRACKER_FITS;
+	if (t->job_count == 0)
+		return verdict_without_jobs(t, s.id);
+	return listed ? TRACKER_MISPREDICTED : TRACKER_STRANGE;
 }
 
 /* What is drawn is not guessed: whose open it is, is known.  Others may be walks. */
@@ -264,14 +284,19 @@ static enum tracker_verdict consider_drawn(struct tracker *t, const struct seen 
 
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now)
 {
-	struct seen s = { .id = id, .pid = pid, .time = now };
+	struct seen s = { .id = id, .pid = pid, .time = now, .verdict = TRACKER_STRANGE };
 	enum tracker_verdict verdict;
 
 	if (t->spec.kind == ORDER_NONE)
 		return TRACKER_STRANGE;
 	verdict = t->spec.kind == ORDER_DRAWN ? consider_drawn(t, &s) : consider(t, &s);
+	/* If it began something that is followed now, it fits already. */
+	if (last_seen(t)->verdict != TRACKER_FITS)
+		last_seen(t)->verdict = verdict;
 	restart_finished(t);
+	drop_refuted_walks(t);
 	if (t->job_count > 0 && t->spec.kind != ORDER_DRAWN)
 		drop_refuted(t);
+	verdicts_settle(t);
 	return verdict;
 }

@@ -62,9 +62,9 @@ struct course {                        /* read-only for others; valid until the 
 	uint32_t pid;                  /* of one of its readers; 0: unknown */
 };
 
-enum tracker_verdict {
+enum tracker_verdict {                 /* as it seems at once */
 	TRACKER_FITS,                  /* where it was expected */
-	TRACKER_MISPREDICTED,          /* of a believed list, but not expected there */
+	TRACKER_MISPREDICTED,          /* of a list that is believed, or told, but not there */
 	TRACKER_STRANGE,               /* nothing is believed about this sample */
 };
 
@@ -118,9 +118,9 @@ const struct sequence *tracker_written(const struct tracker *t, struct list **re
 bool tracker_replays(const struct tracker *t);
 /* With ORDER_AUTO: from now on these lists, and those of what is followed; else false. */
 bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count);
-/* The next open belongs to this epoch (user.dlfs.epoch).  false, and nothing has changed: what is
- * followed has no number (none, auto), or its readers say it (drawn). */
-bool tracker_epoch(struct tracker *t, uint64_t epoch);
+/* The next open belongs to this epoch (user.dlfs.epoch).  -EINVAL, and nothing has changed: what is
+ * followed has no number (none, auto), or its readers say it (drawn); -ERANGE: it has fewer. */
+int tracker_epoch(struct tracker *t, uint64_t epoch);
 
 /* With ORDER_DRAWN: somebody asked for the entry at this position of an epoch.  Only opens of what
  * was asked for count, each for the epoch that it was asked for in.  true: this epoch is followed
@@ -134,6 +134,9 @@ void tracker_drawn_before(struct tracker *t, uint32_t position, sample_id id, bo
 
 /* A sample was opened.  pid 0: unknown.  now: ns, for ageing only. */
 enum tracker_verdict tracker_open(struct tracker *t, sample_id id, uint32_t pid, uint64_t now);
+/* Opens that no order had at that place, of all so far: known when 64 more were seen, or nothing of
+ * what was told explains them. */
+uint64_t tracker_mispredicted(const struct tracker *t);
 /* The last open went on where a course was.  (What begins an epoch, or a batch, may fit too.) */
 bool tracker_took(const struct tracker *t);
 /* Counts on with the first open that is not of the epoch that was followed: that was read to its
@@ -151,8 +154,11 @@ void tracker_age(struct tracker *t, uint64_t now, bool (*alive)(uint32_t pid));
 
 size_t tracker_courses(const struct tracker *t, const struct course **ret);   /* array */
 enum tracker_state tracker_state(const struct tracker *t);
-/* The course that .dlfs/order is about: the told order's, last opened. NULL: none. */
+/* The course that .dlfs/order is about: the told order's, last opened; with ORDER_AUTO also one in
+ * listing order, if nothing else is known and nearly all of late was read so.  NULL: none. */
 const struct course *tracker_main(const struct tracker *t);
+/* So many of its samples were read, or given up. */
+uint32_t tracker_position(const struct course *c);
 /* Many opens came, and none of the epochs that may come first explains them: a wrong seed? */
 bool tracker_unfit(const struct tracker *t);
 int tracker_describe(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;   /* for people */

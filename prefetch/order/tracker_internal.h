@@ -32,6 +32,7 @@ struct seen {                          /* an open */
 	uint64_t time;
 	bool taken;                    /* some job or walk had it */
 	bool sure;                     /* ... and went on with it */
+	enum tracker_verdict verdict;  /* as it seems so far */
 };
 
 struct drawn {                         /* an EPOCH_DRAWN that was made */
@@ -58,6 +59,7 @@ struct tracker {
 	struct drawn drawn[2];                 /* by the epoch's number */
 	struct outside outside;
 	struct replay replay;
+	bool changed;                          /* the dataset has, since the order was told */
 	struct standing stood;                 /* when something was followed last */
 	unsigned unlike;                       /* opens unlike the one that was recalled */
 	const struct lessons *lessons;         /* or NULL */
@@ -77,6 +79,7 @@ struct tracker {
 
 	struct seen recent[RECENT];
 	uint64_t opens;                        /* so many so far; the last is recent[opens-1] */
+	uint64_t settled, mispredicted;        /* verdict.c: opens judged for good; of all orders */
 	uint64_t told_at;                      /* opens before the order, or its epoch, was told */
 	uint64_t turn, turn_at;                /* tracker_turn(); the open that it began with */
 	uint64_t listed_at;                    /* opens, when the last of what is listed was read */
@@ -105,6 +108,8 @@ int epoch_sequence(struct tracker *t, struct list *list, const struct epoch *e, 
 int drawn_sequence(struct tracker *t, struct list *list, const struct epoch *e,
 		   struct sequence **ret) DL_MUST_CHECK;
 void drawn_forget(struct tracker *t);
+/* Until its readers say where they are, they are where they were. */
+void drawn_go_on(struct tracker *t, const struct standing_job *job);
 /* true: it was asked for as part of an epoch that is followed. */
 bool drawn_open(struct tracker *t, const struct seen *s);
 /* An open that is of no epoch that is followed: may it be of one that is not?  Then it says nothing
@@ -150,6 +155,10 @@ uint64_t deep_cost(const struct tracker *t);
 /* Each open comes by here once, before it is counted.  false: if nothing that is followed
  * explains it, it is not worth the time to find out what does. */
 bool is_looked_at(struct tracker *t, const struct seen *s);
+
+/* verdict.c: an open while nothing is followed; and after each: those that are old enough. */
+enum tracker_verdict verdict_without_jobs(const struct tracker *t, sample_id id);
+void verdicts_settle(struct tracker *t);
 
 /* give.c */
 enum given {

@@ -2,14 +2,53 @@
 #include "prefetch/order/tracker_internal.h"
 
 #define UNFIT 64                        /* opens without a job, and something is wrong */
-#define DRAWN_BEFORE "; is the seed right, and is nothing drawn after it, as for a model? " \
-		     "Seed just before the loader is iterated, or give it a generator"
+#define CHANGED "; the dataset has changed since it was told, and who had listed it before reads " \
+		"another one.  If that is not it"
+#define DRAWN_BEFORE ": is the seed right, are the files those that the program lists, and is " \
+		     "nothing drawn after the seed, as for a model? Seed just before the loader " \
+		     "is iterated, or give it a generator"
 
 /* Before any open agrees with it: what is told; what the last run had, unless this one is seen
  * to be unlike it.  That an epoch of this run comes again is a bet: what it lets go is missed. */
 static bool is_fetched_unseen(const struct tracker *t)
 {
 	return !t->listed_over || (t->recalled && t->unlike < RECALL_OPENS);
+}
+
+/* Of what is read as it is listed: more than a look at a few files. */
+static bool is_read(const struct follow *f)
+{
+	uint32_t few = DL_MIN(f->course.sequence->length / 2, (uint32_t)FOLLOW_WINDOW);
+
+	return f->course.epoch > 0 || f->opened_count >= few;
+}
+
+static bool fitted_of_late(const struct tracker *t)
+{
+	unsigned fitted = 0;
+
+	for (uint64_t i = t->opens - DL_MIN(t->opens, (uint64_t)FOLLOW_WINDOW); i < t->opens; i++)
+		fitted += t->recent[i % RECENT].verdict == TRACKER_FITS;
+	return fitted >= FOLLOW_WINDOW / 16 * 15;
+}
+
+/* Nothing was told, or found, and nearly all that was opened of late was of one that goes by the
+ * listing: that is what is read. */
+static const struct follow *main_walk(const struct tracker *t)
+{
+	const struct follow *last = NULL;
+
+	if (t->spec.kind != ORDER_AUTO || t->job_count > 0 || !fitted_of_late(t))
+		return NULL;
+	for (size_t i = 0; i < t->walk_count; i++)
+		if (!last || t->walks[i]->course.last_open > last->course.last_open)
+			last = t->walks[i];
+	return last && is_read(last) ? last : NULL;
+}
+
+static const struct follow *main_of(const struct tracker *t)
+{
+	return t->job_count > 0 ? t->jobs[0] : main_walk(t);
 }
 
 size_t tracker_courses(const struct tracker *t, const struct course **ret)
@@ -37,18 +76,32 @@ size_t tracker_courses(const struct tracker *t, const struct course **ret)
 
 enum tracker_state tracker_state(const struct tracker *t)
 {
-	if (t->job_count == 0 && t->first_count == 0 && t->spec.kind != ORDER_AUTO)
+	const struct follow *main = main_of(t);
+
+	if (!main && t->first_count == 0 && t->spec.kind != ORDER_AUTO)
 		return TRACKER_NONE;
-	if (t->job_count > 0)
-		return follow_confirmed(t->jobs[0]) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
+	if (main)
+		return follow_confirmed(main) ? TRACKER_CONFIRMED : TRACKER_BELIEVED;
 	/* What was told is believed until opens speak against it. */
 	return t->spec.kind != ORDER_AUTO && t->opens == t->told_at ? TRACKER_BELIEVED
 								     : TRACKER_SEARCHING;
 }
 
+/* One file that nobody came for may leave the front behind. */
+uint32_t tracker_position(const struct course *c)
+{
+	uint32_t count = c->front;
+
+	for (uint32_t p = c->front; p < c->reach; p++)
+		count += c->opened[p / 64] >> (p % 64) & 1;
+	return count;
+}
+
 const struct course *tracker_main(const struct tracker *t)
 {
-	return t->job_count ? &t->jobs[0]->course : NULL;
+	const struct follow *main = main_of(t);
+
+	return main ? &main->course : NULL;
 }
 
 /* Its batch is over: what comes next was opened by another worker, or there is nothing more. */
@@ -76,19 +129,25 @@ static int describe_streams(const struct follow *f, struct buf *ret)
 	return r < 0 ? r : buf_printf(ret, "\n");
 }
 
-/* Who reads by name while nothing is told is followed, without being a job. */
-static bool is_walk_all(const struct tracker *t)
-{
-	return t->job_count == 0 && t->walk_count > 0 && t->spec.kind == ORDER_AUTO;
-}
-
 bool tracker_unfit(const struct tracker *t)
 {
-	return !is_walk_all(t) && t->first_count > 0 && t->job_count == 0 &&
+	return !main_walk(t) && t->first_count > 0 && t->job_count == 0 &&
 		t->opens - t->told_at >= UNFIT;
 }
 
 /* What may come first, as far as there is anything to say of it. */
+static int describe_unfit(const struct tracker *t, struct buf *ret)
+{
+	int r = buf_printf(ret, "the last opens fit none of the %zu way%s to read it",
+			   t->first_count, t->first_count == 1 ? "" : "s");
+
+	if (r == 0 && t->changed)
+		r = buf_printf(ret, CHANGED);
+	if (r == 0 && t->spec.kind == ORDER_TORCH)
+		r = buf_printf(ret, DRAWN_BEFORE);
+	return r < 0 ? r : buf_printf(ret, "\n");
+}
+
 static int describe_firsts(const struct tracker *t, struct buf *ret)
 {
 	int r = 0;
@@ -98,10 +157,8 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 	if (t->spec.epoch > 0)
 		r = buf_printf(ret, "next epoch: %llu\n", (unsigned long long)t->spec.epoch);
 	if (r == 0 && tracker_unfit(t))
-		r = buf_printf(ret, "the last opens fit none of the %zu way%s to read it%s\n",
-			       t->first_count, t->first_count == 1 ? "" : "s",
-			       t->spec.kind == ORDER_TORCH ? DRAWN_BEFORE : "");
-	else if (r == 0 && t->first_count > 0 && !is_walk_all(t))
+		r = describe_unfit(t, ret);
+	else if (r == 0 && t->first_count > 0 && !main_walk(t))
 		r = buf_printf(ret, "waits for the first opens; %zu way%s prepared to read it\n",
 			       t->first_count, t->first_count == 1 ? " is" : "s are");
 	for (size_t i = 0; r == 0 && i < t->first_count; i++) {
@@ -117,30 +174,41 @@ static int describe_firsts(const struct tracker *t, struct buf *ret)
 	return r;
 }
 
+static int describe_one(const struct tracker *t, const struct follow *f, struct buf *ret)
+{
+	const struct follow *main = main_of(t);
+	const struct course *c = &f->course;
+	int r = main && f != main && c->sequential ? buf_printf(ret, "beside it: ") : 0;
+
+	if (r == 0)
+		r = order_describe(&t->spec, &f->rule, ret);
+	if (r == 0)
+		r = buf_printf(ret, "; epoch %llu%s, position %u of %u",
+			       (unsigned long long)c->epoch,
+			       c->epoch + 1 == t->spec.epochs ? " (the last)" : "",
+			       tracker_position(c), c->sequence->length);
+	if (r == 0 && f->judged > 0)
+		r = buf_printf(ret, ", %u of the last %u opens went on where one had been",
+			       (unsigned)__builtin_popcountll(f->agreed), f->judged);
+	return r < 0 ? r : describe_streams(f, ret);
+}
+
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
 	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
 	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
 
-	for (size_t i = 0; r == 0 && i < t->job_count + t->walk_count; i++) {
-		const struct follow *f = i < t->job_count ? t->jobs[i] : t->walks[i - t->job_count];
-		const struct course *c = &f->course;
-
-		r = order_describe(&t->spec, &f->rule, ret);
-		if (r == 0)
-			r = buf_printf(ret, "; epoch %llu, position %u of %u, %u of the last %u "
-				       "opens went on where one had been",
-				       (unsigned long long)c->epoch, c->front, c->sequence->length,
-				       (unsigned)__builtin_popcountll(f->agreed), f->judged);
-		if (r == 0)
-			r = describe_streams(f, ret);
-	}
+	for (size_t i = 0; r == 0 && i < t->job_count; i++)
+		r = describe_one(t, t->jobs[i], ret);
+	for (size_t i = 0; r == 0 && i < t->walk_count; i++)
+		if (is_read(t->walks[i]))
+			r = describe_one(t, t->walks[i], ret);
 	return r < 0 ? r : describe_firsts(t, ret);
 }
 
 int tracker_describe_main(const struct tracker *t, struct buf *ret)
 {
-	if (is_walk_all(t))
-		return order_describe(&t->spec, &t->walks[t->walk_count - 1]->rule, ret);
-	return t->job_count ? order_describe(&t->spec, &t->jobs[0]->rule, ret) : 0;
+	const struct follow *main = main_of(t);
+
+	return main ? order_describe(&t->spec, &main->rule, ret) : 0;
 }

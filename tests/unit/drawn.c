@@ -81,7 +81,8 @@ static void leave_for_another(bool all_at_once)
 		stage_see(&s, sample_at(q, i), 2);
 	}
 	cr_assert_eq(main_of(&s)->epoch, 9);
-	cr_assert_gt(main_of(&s)->reach, 30);
+	cr_assert_eq(main_of(&s)->reach, 40);
+	cr_assert_eq(main_of(&s)->front, 40, "position %u of 40", main_of(&s)->front);
 	stage_close(&s);
 }
 
@@ -93,6 +94,42 @@ Test(drawn, is_left_for_another_epoch_once_that_is_read)
 Test(drawn, is_left_for_another_epoch_that_was_asked_for_before)
 {
 	leave_for_another(true);
+}
+
+/* Another server takes over: until its readers say more, they are where they were. */
+Test(drawn, goes_on_in_the_epoch_that_was_read)
+{
+	struct standing stood;
+	struct stage before, s;
+
+	stage_open(&before, "drawn:epoch=3,piece=20,reservoir=200", N, NULL);
+	for (uint64_t e = 3; e < 5; e++) {
+		tracker_drawn(before.tracker, e, 0);
+		read_as_ranks(&before, e, 4);
+	}
+	tracker_drawn(before.tracker, 5, 0);
+	for (uint32_t i = 0; i < 100; i++) {
+		tracker_drawn(before.tracker, 5, i);
+		stage_see(&before, sample_at(main_of(&before)->sequence, i), 1);
+	}
+	stood = tracker_standing(before.tracker);
+	stage_close(&before);
+
+	stage_open(&s, "none", N, NULL);
+	order_spec_fini(&s.spec);
+	cr_assert_eq(order_parse("drawn:epoch=3,piece=20,reservoir=200", &s.spec, (char[160]){ 0 }),
+		     0);
+	tracker_stood(s.tracker, &stood);
+	cr_assert_eq(tracker_again(s.tracker, &s.spec, &(struct list *){ &s.list }, 1, NULL, NULL,
+				   0), 0);
+	cr_assert_eq(main_of(&s)->epoch, 5);
+	cr_assert_eq(main_of(&s)->front, 100);
+	for (uint32_t i = 100; i < 200; i++) {
+		tracker_drawn(s.tracker, 5, i);
+		stage_see(&s, sample_at(main_of(&s)->sequence, i), 1);
+	}
+	cr_assert_eq(main_of(&s)->front, 200);
+	stage_close(&s);
 }
 
 static void read_entry(struct stage *s, uint64_t epoch, const struct sequence *q, uint32_t at)

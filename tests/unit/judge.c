@@ -85,6 +85,36 @@ Test(judge, waits_as_long_as_it_says)
 	cr_assert_eq(stats.hits, 1);
 }
 
+/* The next server finds judge and stats where the one that was killed has left them. */
+Test(judge, what_one_who_is_gone_has_left_is_judged)
+{
+	begin();
+	judge_open(&judge, 1, false, 10);
+	judge_settle(&judge, 10 + JUDGE_NS);
+	judge_open(&judge, 2, false, 20 + JUDGE_NS);
+	judge_open(&judge, 3, true, 21 + JUDGE_NS);
+	judge_late(&judge, 4, 22 + JUDGE_NS);
+	judge_asked(&judge, 5, 23 + JUDGE_NS);
+	judge_init(&judge, &stats);
+	cr_assert(judge_late(&judge, 3, 30 + JUDGE_NS), "the read that was sent again");
+	judge_open(&judge, 4, false, 31 + JUDGE_NS);
+	expect(4, 2, 0, 2);
+}
+
+Test(judge, one_who_is_gone_in_the_midst_of_counting)
+{
+	begin();
+	judge_open(&judge, 1, false, 10);
+	stats_add(&stats.opens, 1);
+	judge_init(&judge, &stats);
+	expect(2, 2, 0, 0);
+	judge_open(&judge, 2, false, 20);
+	stats_add(&stats.hits, 1);
+	stats_add(&stats.hits_page_cache, 1);
+	judge_init(&judge, &stats);
+	expect(4, 4, 0, 0);
+}
+
 Test(judge, more_opens_at_once_than_it_remembers)
 {
 	begin();

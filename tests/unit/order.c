@@ -74,6 +74,7 @@ Test(order, refuses_bad_specs)
 		"", "torch", "torch:", "Torch:seed=1", "torch:seed=", "torch:seed", "torch:seed=x",
 		"torch:seed=1x", "torch:seed= 1", "torch:seed=1,epoch=-1",
 		"torch:seed=1,epoch=1000001", "torch:seed=1,epochs=-1", "torch:seed=0x",
+		"torch:seed=1,epochs=0", "sequential:epoch=3,epochs=3",
 		"torch:seed=--1", "torch:seed=18446744073709551616",
 		"torch:seed=1,seed=1", "torch:seed=1,world=2", "torch:seed=1,drop_last",
 		"none:seed=1", "auto:", "sequential:seed=1", "list", "list:",
@@ -115,6 +116,31 @@ Test(order, says_what_would_be_right)
 
 		cr_assert_eq(order_parse(cases[i].spec, &s, why), -EINVAL, "%s", cases[i].spec);
 		cr_assert_not_null(strstr(why, cases[i].says), "%s: %s", cases[i].spec, why);
+	}
+}
+
+Test(order, after_the_last_epoch_comes_perhaps_the_first)
+{
+	static const char *const texts[] = {
+		"torch:seed=7,epochs=3", "torch-distributed:seed=7,world=2,epochs=3",
+		"sequential:epochs=3",
+	};
+
+	for (size_t i = 0; i < DL_COUNT(texts); i++) {
+		dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+		struct epoch e[ORDER_BRANCHES], next[ORDER_BRANCHES], first;
+
+		cr_assert_eq(parse(texts[i], &s), 0);
+		cr_assert_gt(order_first(&s, 1000, e), 0u);
+		first = e[0];
+		for (uint64_t number = 1; number < 3; number++) {
+			cr_assert_gt(order_next(&s, 1000, &e[0], next), 0u);
+			cr_assert(next[0].number == number && !next[0].perhaps, "%s", texts[i]);
+			e[0] = next[0];
+		}
+		cr_assert_gt(order_next(&s, 1000, &e[0], next), 0u);
+		cr_assert(next[0].perhaps && next[0].number == 0, "%s", texts[i]);
+		cr_assert(next[0].seed == first.seed && next[0].word == first.word);
 	}
 }
 

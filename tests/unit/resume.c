@@ -263,7 +263,7 @@ Test(resume, another_server_waits_for_the_epoch_that_was_told)
 	struct stage s;
 
 	stage_open(&s, "torch:seed=7", N, NULL);
-	cr_assert(tracker_epoch(s.tracker, 5));
+	cr_assert_eq(tracker_epoch(s.tracker, 5), 0);
 	take_over(&s);
 	take_over(&s);
 	cr_assert_eq(tracker_state(s.tracker), TRACKER_BELIEVED);

@@ -62,6 +62,8 @@ Test(tracker, follows_the_script_with_the_told_seed, .timeout = 100)
 				  "%s, epoch %u: another next order", c->why, e);
 		}
 		cr_assert_eq(tracker_state(s.tracker), TRACKER_CONFIRMED, "%s", c->why);
+		cr_assert_eq(tracker_mispredicted(s.tracker), 0u, "%s: %lu mispredicted", c->why,
+			     (unsigned long)tracker_mispredicted(s.tracker));
 		stage_close(&s);
 	}
 }
@@ -253,6 +255,24 @@ Test(tracker, an_epoch_that_is_told)
 	stage_close(&s);
 }
 
+Test(tracker, no_epoch_comes_after_the_last)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(1000, 5, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *last = torch_sequence(1000, 6, 0);
+	struct stage s;
+
+	stage_open(&s, "torch-distributed:seed=5,world=1,epochs=2", 1000, NULL);
+	cr_assert_eq(tracker_epoch(s.tracker, 2), -ERANGE);
+	read_all(&s, q, 0, 1000, 2, 50);
+	cr_assert_not_null(main_course(&s, q)->next);
+	read_all(&s, last, 0, 1000, 2, 60);
+	cr_assert_null(main_course(&s, last)->next, "what nobody will read is fetched");
+	read_all(&s, q, 0, 500, 2, 70);
+	cr_assert_eq(main_course(&s, q)->epoch, 0u, "the script was started again");
+	cr_assert_eq(tracker_mispredicted(s.tracker), 0u);
+	stage_close(&s);
+}
+
 Test(tracker, none_follows_nothing)
 {
 	const struct course *c;
@@ -280,42 +300,5 @@ Test(tracker, says_that_files_are_read_by_name)
 	cr_assert(text.len == 10 && memcmp(text.at, "sequential", 10) == 0, "%.*s", (int)text.len,
 		  (char *)text.at);
 	cr_assert_not(tracker_unfit(s.tracker));
-	stage_close(&s);
-}
-
-Test(tracker, describes_itself)
-{
-	dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(PLAIN, 1000, 0);
-	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	dl_cleanup(sequence_unrefp) struct sequence *wrong = torch_sequence(1000, 99, 0);
-	struct stage s;
-
-	stage_open(&s, "torch:seed=7", 1000, NULL);
-	tracker_epoch(s.tracker, 3);
-	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
-	cr_assert_eq(buf_append(&text, "", 1), 0);
-	cr_assert_not_null(strstr((char *)text.at, "next epoch: 3\nwaits for the first opens; "),
-			   "%s", text.at);
-	cr_assert_null(strstr((char *)text.at, "perhaps"), "%s", text.at);
-	cr_assert_not(tracker_unfit(s.tracker));
-	cr_assert_eq(tracker_state(s.tracker), TRACKER_BELIEVED);
-	buf_free(&text);
-	tracker_epoch(s.tracker, 0);
-	read_all(&s, wrong, 0, 200, 2, 40);
-	cr_assert(tracker_unfit(s.tracker));
-	cr_assert_eq(tracker_describe_main(s.tracker, &text), 0);
-	cr_assert_eq(text.len, 0u);
-	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
-	cr_assert_eq(buf_append(&text, "", 1), 0);
-	cr_assert_not_null(strstr((char *)text.at, "fit none of the "), "%s", text.at);
-	buf_free(&text);
-	read_all(&s, q, 0, 500, 2, 50);
-	cr_assert_eq(tracker_describe(s.tracker, &text), 0);
-	cr_assert_eq(buf_append(&text, "", 1), 0);
-	cr_assert_not_null(strstr((char *)text.at, "manual_seed(7)"), "%s", text.at);
-	cr_assert_not(tracker_unfit(s.tracker));
-	tracker_epoch(s.tracker, 2);
-	cr_assert_not(tracker_unfit(s.tracker));
-	cr_assert_eq(tracker_state(s.tracker), TRACKER_BELIEVED);
 	stage_close(&s);
 }
