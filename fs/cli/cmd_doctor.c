@@ -161,7 +161,8 @@ static int look_at_propagation(void)
 
 	if (host_mount_of("/", &m) != 1 || m.shared)
 		return say(OK, "mounts made here are seen in other mount namespaces");
-	return say(WARN, "mounts are private to this namespace (docker: bind-propagation=rshared)");
+	return say(WARN, "containers do not see mounts made here (docker: "
+		   "bind-propagation=rshared)");
 }
 
 static int look_at_log(void)

@@ -16,6 +16,8 @@ static int absolute_spec(const char *spec, struct buf *ret)
 	dl_cleanup(dl_freep) char *real = NULL;
 	int r;
 
+	if (strcmp(spec, "list:") == 0)
+		return cli_fail(CLI_FAILED, "list: needs a file, as in list:order.txt");
 	if (strncmp(spec, "list:", 5) == 0) {
 		real = realpath(spec + 5, NULL);
 		if (!real)
