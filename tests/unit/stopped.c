@@ -7,7 +7,8 @@
 #include "fs/notify.h"
 #include "fs/warm.h"
 
-static struct serve s;
+static struct stats stats;
+static struct serve s = { .stats = &stats };
 
 static void never(struct errand *e, struct serve *serve)
 {
