@@ -25,7 +25,7 @@ epoch "epoch 1"
 wait_for 30 at_least store_written 120 || fail "kept only $(stat_of store_written) files"
 [ "$(stat_of store_records)" = 120 ] || fail "records: $(stat_of store_records)"
 [ "$(stat_of store_limit)" = $((64 << 20)) ] || fail "limit: $(stat_of store_limit)"
-"$DLFS" stats "$mnt" | grep -q '^store .* 120 files' || fail "$("$DLFS" stats "$mnt")"
+"$DLFS" stats "$mnt" | grep -q '^store  *120 files,' || fail "$("$DLFS" stats "$mnt")"
 grep -q '^dlfs_store_written_total 120$' "$mnt/.dlfs/metrics" || fail "not in the metrics"
 again "$options"
 epoch "from the store"
@@ -160,7 +160,7 @@ done
 # A bound on files is kept as well, is shown, and shrinks a store that has more.
 few=source_layers=$far,store.path=$work/few,store.size=64MiB,store.keep_free=0,store.files
 records_are() { [ "$(stat_of store_records)" = "$1" ]; }
-says_files() { "$DLFS" stats "$mnt" | grep -q "^store .*, $1 files," || fail "$("$DLFS" stats "$mnt")"; }
+says_files() { "$DLFS" stats "$mnt" | grep -q "^store  *$1 files," || fail "$("$DLFS" stats "$mnt")"; }
 mount_store "$few=0"
 "$DLFS" refresh "$mnt"
 epoch "no bound on files"
