@@ -257,7 +257,9 @@ static void *run(void *arg)
 	struct warm *w = arg;
 	enum state state = carry_out(w);
 
-	buf_free(&w->targets);
+	/* Where it stops in mid-flight the targets are needed until the engine has ended. */
+	if (!w->stopping)
+		buf_free(&w->targets);
 	DL_HOLD(&w->lock);
 	w->state = warm_ended(w) ? STATE_STOPPED : state;
 	return NULL;
@@ -330,6 +332,7 @@ void warm_free(struct warm *w)
 	pthread_cond_destroy(&w->changed);
 	dl_lock_fini(&w->lock);
 	free(w->pattern);
+	buf_free(&w->targets);
 	free(w);
 }
 
