@@ -7,8 +7,8 @@
 #include "prefetch/store/disk.h"
 #include "prefetch/store/disk_folder.h"
 
-/* Nothing is written, so any size will do for which there are addresses. */
-#define SIZE (1024 * GiB)
+/* The most that store.size may be: of a store that has more than its size the oldest goes. */
+#define SIZE (1024 * 1024 * GiB)
 
 /* A folder that is no store would become one. */
 static int check_folder(const char *folder)
@@ -61,7 +61,7 @@ static int verify(const char *folder, bool repair)
 	       cli_plural((double)records),
 	       (unsigned long long)bad, bad == 0 ? "" : repair ? " and forgotten" :
 	       "; --repair forgets them, as a mount does when it meets them");
-	return fflush(stdout) == EOF || bad > 0 ? CLI_FAILED : CLI_OK;
+	return cli_printed(bad > 0 ? CLI_FAILED : CLI_OK);
 }
 
 static const struct option long_options[] = {

@@ -107,6 +107,10 @@ umount_dlfs "$mnt"
 "$DLFS" verify "$store" | grep -q ' 0 damaged' || fail "not repaired: $("$DLFS" verify "$store")"
 rm "$store/lock"       # who copies a store may leave it out
 "$DLFS" verify "$store" | grep -q '^[1-9][0-9]* files, 0 damaged' || fail "without a lock file"
+truncate -s 1100G "$store/00ffffff.seg"
+records=$("$DLFS" verify "$store")
+rm -f "$store/00ffffff.seg"
+[ "$("$DLFS" verify "$store")" = "$records" ] || fail "verify took of a large store what is good: $records"
 mkdir "$work/nothing"
 for folder in "$src" "$work/nothing"; do
 	expect_fail "$DLFS" verify "$folder"
