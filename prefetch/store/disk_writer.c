@@ -80,9 +80,10 @@ static bool is_asked(struct disk *d, bool *what)
 	return true;
 }
 
+/* Also while nothing is written: for want of room, it may be. */
 static void trim(struct disk *d)
 {
-	if (!d->online || writer_suspended(d))
+	if (!d->online)
 		return;
 	writer_end_segments(d);
 	reclaim_empty(d);

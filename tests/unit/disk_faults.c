@@ -157,6 +157,29 @@ Test(disk_tmpfs, so_much_of_the_file_system_stays_free)
 	expect_all(kept, 30000);
 }
 
+static bool has_files_of(uint64_t bytes)
+{
+	for (unsigned i = 0; i < 30000 && disk_report(d).file_bytes > bytes; i++)
+		usleep(1000);
+	return disk_report(d).file_bytes <= bytes;
+}
+
+Test(disk_tmpfs, what_is_dropped_for_want_of_room_makes_room)
+{
+	uint64_t empty = disk_report(d).file_bytes, kept = put_until_suspended();
+
+	cr_assert_gt(disk_report(d).file_bytes, empty + MiB);
+	for (uint64_t n = 0; n < kept; n++) {
+		struct disk_key key = key_at(SOURCE, n);
+
+		cr_expect_gt(disk_drop(d, &key), 0);
+	}
+	cr_assert(disk_report(d).suspended, "nothing is shown by this");
+	disk_trim(d);
+	cr_expect(has_files_of(empty + 200 * KiB), "%ju bytes",
+		  (uintmax_t)disk_report(d).file_bytes);
+}
+
 #define NOBODY 65534
 
 Test(disk_faults, a_folder_that_becomes_read_only_is_read_on)
