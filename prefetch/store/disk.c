@@ -138,6 +138,7 @@ static int get(struct disk *d, const struct disk_key *key, const struct disk_ide
 	dl_cleanup(buf_free) struct buf bytes = BUF_EMPTY;
 	struct record found;
 	struct place at;
+	bool bad;
 	int r = read_record(d, key, id, &found, &at, &bytes);
 
 	if (r == 0 && found.stored < found.length)
@@ -147,11 +148,9 @@ static int get(struct disk *d, const struct disk_key *key, const struct disk_ide
 		*ret = buf_take(&bytes);
 		return 0;
 	}
-	if (r == -ENOENT || r == -ESTALE)
-		count(&d->misses);
-	else
-		count(&d->bad);
-	if (r == -ESTALE || r == -EBADMSG || r == -EIO)
+	bad = r == -EBADMSG || r == -EIO;
+	count(bad ? &d->bad : &d->misses);
+	if (bad || r == -ESTALE)
 		disk_forget(d, &found, at);
 	return r == -ESTALE || r == -ENOENT ? -ENOENT : r == -ENOMEM ? r : -EIO;
 }

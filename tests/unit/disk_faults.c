@@ -180,6 +180,21 @@ Test(disk_tmpfs, what_is_dropped_for_want_of_room_makes_room)
 		  (uintmax_t)disk_report(d).file_bytes);
 }
 
+Test(disk_faults, a_record_that_cannot_be_opened_now_is_not_a_bad_one)
+{
+	struct rlimit before, none;
+
+	put(d, SOURCE, 0, 1, 100);
+	writer_drain(d);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){ 0, before.rlim_max };
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	cr_expect_eq(get(d, SOURCE, 0, 1, 100), -EIO);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_expect(disk_report(d).bad == 0 && disk_report(d).misses == 1);
+	cr_expect_eq(get(d, SOURCE, 0, 1, 100), 0);
+}
+
 #define NOBODY 65534
 
 Test(disk_faults, a_folder_that_becomes_read_only_is_read_on)
