@@ -222,15 +222,18 @@ uint64_t disk_waiting(struct disk *d)
 
 uint64_t disk_drop(struct disk *d, const struct disk_key *key)
 {
+	struct place at, before = { SEGMENT_NONE, 0 };
 	struct record r;
-	struct place at;
 	uint64_t bytes = 0;
 	unsigned turn;
 
 	if (!disk_enter(d, &turn))
 		return 0;
-	while (index_any(d->index, key, &r, &at) == 0 && disk_forget(d, &r, at))
-		bytes += record_bytes(&r);
+	/* It may be moved between the look and the forgetting; at one place it is tried once. */
+	while (index_any(d->index, key, &r, &at) == 0 && !same_place(before, at)) {
+		bytes += disk_forget(d, &r, at) ? record_bytes(&r) : 0;
+		before = at;
+	}
 	disk_leave(d, turn);
 	return bytes;
 }

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <dlfcn.h>
 
 #include "tests/lib/disk_suite.h"
 
@@ -347,4 +348,32 @@ Test(disk_space, what_is_never_to_be_kept_is_forgotten_once_it_is_read_in)
 	reopen();
 	want_from(10, 100);
 	expect_records(90);
+}
+
+static struct index_change moving;
+static _Atomic bool moves;             /* the writer, once somebody is about to change the index */
+
+/* LMDB's. */
+int mdb_txn_begin(void *env, void *parent, unsigned flags, void **ret);
+int mdb_txn_begin(void *env, void *parent, unsigned flags, void **ret)
+{
+	int (*next)(void *, void *, unsigned, void **) =
+		(int (*)(void *, void *, unsigned, void **))dlsym(RTLD_NEXT, __func__);
+
+	if (flags == 0 && atomic_exchange(&moves, false))
+		cr_assert_eq(index_apply(d->index, &moving, 1, index_mark(d->index)), 0);
+	return next(env, parent, flags, ret);
+}
+
+Test(disk_space, what_is_moved_meanwhile_is_dropped_all_the_same)
+{
+	struct disk_key key = key_at(SOURCE, 0);
+
+	put(d, SOURCE, 0, 1, 1000);
+	writer_drain(d);
+	cr_assert_eq(index_get(d->index, &key, &moving.record, &moving.from), 0);
+	moving.place = (struct place){ moving.from.segment, moving.from.offset + 1 };
+	moves = true;
+	cr_expect_eq(disk_drop(d, &key), RECORD_HEAD + 1000);
+	cr_expect(!moves && moving.done && !has(d, SOURCE, 0, 1));
 }
