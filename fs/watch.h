@@ -36,7 +36,8 @@ int watch_start(struct serve *s, struct watch **ret) DL_MUST_CHECK;
 void watch_stop(struct watch *w);
 void watch_free(struct watch *w);
 void watch_folder(struct watch *w, node_id folder);
-/* dlfs is about to open this file itself, through the mount: no reader. */
+/* dlfs is about to open this file itself, through the mount: no reader.  Waits, for moments, while
+ * many such opens have not been reported yet. */
 void watch_own_open(struct watch *w, sample_id id);
 /* An open of a node, by pid (0: unknown). */
 void watch_opened(struct serve *s, node_id node, uint32_t pid);

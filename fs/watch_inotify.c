@@ -3,10 +3,12 @@
 #include <string.h>
 #include <sys/inotify.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "fs/watch_folders.h"
 
 #define OWN_OPENS 256                  /* of us that may not have been reported yet */
+#define OWN_PATIENCE (3 * CLOCK_S)     /* with the thread that hears of them */
 
 struct ino {
 	struct watch *watch;
@@ -16,9 +18,11 @@ struct ino {
 	node_id *folder_of;            /* by watch descriptor */
 	size_t folder_count;
 	/* shared: */
-	struct dl_lock lock;
+	struct dl_lock lock;           /* guards what follows */
+	pthread_cond_t reported;       /* one of own[] was */
 	sample_id own[OWN_OPENS];
 	size_t own_count;
+	bool is_heard;                 /* they are reported, for all that is known */
 };
 
 static int remember(struct ino *n, int wd, node_id folder)
@@ -59,6 +63,8 @@ static bool is_own(struct ino *n, sample_id id)
 	for (size_t i = 0; i < n->own_count; i++) {
 		if (n->own[i] == id) {
 			drop_own(n, i);
+			n->is_heard = true;
+			pthread_cond_signal(&n->reported);
 			return true;
 		}
 	}
@@ -109,6 +115,7 @@ static void ino_free(struct ino *n)
 	folders_free(n->folders);
 	if (n->fd >= 0)
 		close(n->fd);
+	pthread_cond_destroy(&n->reported);
 	dl_lock_fini(&n->lock);
 	free(n->folder_of);
 	free(n);
@@ -122,6 +129,8 @@ static int start(struct watch *w)
 	if (!n)
 		return -ENOMEM;
 	dl_lock_init(&n->lock);
+	dl_cond_init(&n->reported);
+	n->is_heard = true;
 	n->watch = w;
 	n->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	r = n->fd < 0 ? -errno : folders_start(w, &by_folder, n, n->fd, &n->folders);
@@ -140,12 +149,25 @@ static void folder(struct watch *w, node_id node)
 	folders_known(n->folders, node);
 }
 
+/* Many are forgotten at once, and the thread gets a processor now and then.  Of a folder without a
+ * watch nothing is reported: that is waited for once. */
+static void await_report(struct ino *n)
+{
+	uint64_t deadline = clock_now() + OWN_PATIENCE;
+
+	dl_assert_held(&n->lock);
+	while (n->is_heard && n->own_count == OWN_OPENS)
+		if (!dl_cond_wait_until(&n->reported, &n->lock, deadline))
+			n->is_heard = false;
+}
+
 static void own_open(struct watch *w, sample_id id)
 {
 	struct ino *n = w->own;
 
 	DL_HOLD(&n->lock);
-	if (n->own_count == OWN_OPENS)         /* it was reported, or never will be */
+	await_report(n);
+	if (n->own_count == OWN_OPENS)         /* it never will be */
 		drop_own(n, 0);
 	n->own[n->own_count++] = id;
 }
@@ -155,6 +177,9 @@ static void stop(struct watch *w)
 	struct ino *n = w->own;
 
 	folders_stop(n->folders);
+	DL_HOLD(&n->lock);
+	n->is_heard = false;
+	pthread_cond_broadcast(&n->reported);
 }
 
 static void free_own(struct watch *w)
