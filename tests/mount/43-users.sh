@@ -51,10 +51,10 @@ mkdir "$src/closed" "$src/half"
 echo 1 > "$src/closed/1"; echo 1 > "$src/half/1"; echo 1 > "$src/half/2"
 chown -R "$owner:$owner" "$src"
 chmod 000 "$src/closed" "$src/half/1"
-what='1 folder and 1 file'
+what='1 folder and 1 file' may_not="of the source may not be read by uid $owner" cure='or change the modes'
 warned() {
 	as "$owner" "$DLFS" mount "$src" "$mnt" 2> "$work/err" || fail "$(cat "$work/err")"
-	grep -qx "dlfs: warning: $what of the source may not be read by uid $owner, the first is closed" "$work/err" &&
+	grep -qx "dlfs: warning: $what $may_not, the first is closed; mount as who may, $cure" "$work/err" &&
 		return 0
 	as "$owner" "$DLFS" umount "$mnt"; return 1
 }
