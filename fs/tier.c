@@ -276,12 +276,27 @@ static void on_measured(void *serve)
 		free(e);
 }
 
+static bool is_pinned(const struct tier *t, const char *pattern)
+{
+	size_t len = strlen(pattern);
+	const char *line = (char *)t->warmed.at, *end;
+
+	for (; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		if ((size_t)(end - line) == len && memcmp(line, pattern, len) == 0)
+			return true;
+	}
+	return false;
+}
+
 int tier_pin(struct serve *s, const char *pattern)
 {
 	struct tier *t = &s->tier;
 	int r;
 
 	DL_HOLD(&t->lock);
+	if (is_pinned(t, pattern))
+		return 0;
 	r = buf_printf(&t->warmed, "%s\n", pattern);
 	if (r == 0)
 		recount(s);
