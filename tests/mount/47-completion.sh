@@ -60,6 +60,7 @@ offers "dlfs mount src mnt --options nonempty,ver" nonempty,verify=
 offers "dlfs mount src mnt -o memory=8GiB,ver" 8GiB,verify=
 offers "dlfs mount src mnt -o verify=" mount ttl never
 offers "dlfs mount src mnt -o lead=8,memory=a" auto
+[ -z "$(completes "dlfs mount src mnt -o a/b=" 2>&1)" ] || fail "it says of what is no setting"
 kinds=$(sed -n 's/^\t{ "\([a-z-]*\)", ORDER_.*/\1/p' "$root/prefetch/order/spec.c")
 for kind in $kinds; do
 	for line in "dlfs mount src mnt -o order=" "dlfs order mnt "; do
