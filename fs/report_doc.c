@@ -65,9 +65,9 @@ static void print_reference(void)
 	     "those. -->\n\n"
 	     "`dlfs stats MOUNTPOINT --json`, or `MOUNTPOINT/.dlfs/stats.json`, is one JSON object "
 	     "with these keys;\n`order.spec` is `spec` in the object `order`. "
-	     "`MOUNTPOINT/.dlfs/metrics` has the same in Prometheus'\ntext format, where what ends "
-	     "in `_total` only grows, from the mount on, and " REPORT_INFO "\nhas the texts for "
-	     "labels. Keys may be added; those that there are stay.\n\n"
+	     "`MOUNTPOINT/.dlfs/metrics` has those that have a name\nthere, in Prometheus' text "
+	     "format: what ends in `_total` only grows, from the mount on, and the labels\nof "
+	     REPORT_INFO " are some of the texts. Keys may be added; those that there are stay.\n\n"
 	     "| key | | Prometheus | |\n|---|---|---|---|");
 	print_rows(row_of_table);
 }
@@ -82,9 +82,10 @@ static void print_man(void)
 	     "holds, one JSON object with the keys below.\n"
 	     ".Va order.spec\nis\n.Va spec\nin the object\n.Va order .\n"
 	     ".Pa MOUNTPOINT/.dlfs/metrics\n"
-	     "has the same in the text format of Prometheus, under the name that stands behind.\n"
-	     "What ends in\n.Ql _total\nonly grows, from the mount on;\n.Ql " REPORT_INFO "\n"
-	     "has the texts for labels.\n"
+	     "has those that have a name there, in the text format of Prometheus; it stands "
+	     "behind.\n"
+	     "What ends in\n.Ql _total\nonly grows, from the mount on; the labels of\n.Ql "
+	     REPORT_INFO "\nare some of the texts.\n"
 	     "Keys may be added; those that there are stay.\n"
 	     ".Sh KEYS\n.Bl -tag -width Ds");
 	print_rows(row_of_list);
