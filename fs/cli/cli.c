@@ -72,6 +72,13 @@ int cli_fail_path(const char *path, int error)
 	return cli_fail(CLI_FAILED, "%s: %s", *path ? path : "\"\"", strerror(error));
 }
 
+int cli_printed(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	return cli_fail(CLI_FAILED, "the output cannot be written: %s", strerror(errno));
+}
+
 static bool is_dead(int error)
 {
 	return error == ENOTCONN || error == ECONNABORTED;
@@ -161,7 +168,7 @@ int cli_getxattr(const char *path, const char *name, struct buf *ret)
 static int print_version(void)
 {
 	puts("dlfs " DLFS_VERSION);
-	return CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 static int print_help(void)
@@ -172,7 +179,7 @@ static int print_help(void)
 	for (size_t i = 0; i < DL_COUNT(commands); i++)
 		printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
 	puts("\n  dlfs COMMAND --help says more; so does dlfs(1).  --version prints the version.");
-	return CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 static int print_command_help(const struct command *c)
@@ -183,12 +190,12 @@ static int print_command_help(const struct command *c)
 	if (*c->help)
 		printf("\n%s", c->help);
 	if (c != &cmd_mount)
-		return CLI_OK;
+		return cli_printed(CLI_OK);
 	if (config_print_help(&settings) < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	printf("\nSettings, after -o or in a file (see dlfs.yaml(5)):\n\n%.*s", (int)settings.len,
 	       (char *)settings.at);
-	return CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 static const struct command *find_command(const char *name)

@@ -30,6 +30,9 @@ int cli_usage(const struct command *c, const char *format, ...) DL_PRINTF(2, 3);
 int cli_bad_option(const struct command *c, char **argv, int option);
 /* "PATH: why" (errno), also of an empty name; CLI_FAILED. */
 int cli_fail_path(const char *path, int error);
+/* The last thing that a command does which prints: `code`; CLI_FAILED, and why, if that is not all
+ * written. */
+int cli_printed(int code) DL_MUST_CHECK;
 /* "1 file", "2 files". */
 static inline const char *cli_plural(double count) { return count == 1 ? "" : "s"; }
 

@@ -189,7 +189,7 @@ static int run(int argc, char **argv)
 	failed += look_at_cores();
 	failed += look_at_propagation();
 	failed += look_at_log();
-	return failed ? CLI_FAILED : CLI_OK;
+	return cli_printed(failed ? CLI_FAILED : CLI_OK);
 }
 
 const struct command cmd_doctor = {

@@ -100,7 +100,7 @@ static int show(const char *mountpoint)
 		       view_number(v, "order.position"));
 	printf("\n");
 	show_reasons(mountpoint);
-	return CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 /* Why an epoch cannot be listed, and what will change that. */
@@ -139,15 +139,17 @@ static int list(const char *mountpoint, const char *file)
 	dl_cleanup(dl_freep) char *path = NULL;
 	int r;
 
-	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0)
+	if (asprintf(&path, "%s/.dlfs/%s", mountpoint, file) < 0) {
+		path = NULL;
 		return cli_fail(CLI_FAILED, "out of memory");
+	}
 	r = file_read(path, SIZE_MAX, &text);
 	if (r < 0)
 		return cli_fail_call(mountpoint, "does not tell the order", -r);
 	if (text.len == 0)
 		return say_unknown(mountpoint, strcmp(file, "order") != 0);
 	fwrite(text.at, 1, text.len, stdout);
-	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 static const struct option long_options[] = {

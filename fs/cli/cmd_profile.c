@@ -255,7 +255,7 @@ static int print_report(struct request *q, const struct report *r)
 	fwrite(text.at, 1, text.len, stdout);
 	if (q->report)
 		e = write_report(q, r);
-	return fflush(stdout) == EOF ? CLI_FAILED : e;
+	return cli_printed(e);
 }
 
 static int profile(struct request *q)

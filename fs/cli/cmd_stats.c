@@ -219,8 +219,9 @@ static int watch(const char *mountpoint)
 			print_line(now, before);
 		view_free(before);
 		before = now;
-		if (fflush(stdout) == EOF)
-			return CLI_FAILED;
+		r = cli_printed(CLI_OK);
+		if (r != CLI_OK)
+			return r;
 		sleep(1);
 	}
 }
@@ -236,7 +237,7 @@ static int show(const char *mountpoint, bool json)
 		fwrite(view_source(v).at, 1, view_source(v).len, stdout);
 	else
 		print_all(v, mountpoint);
-	return fflush(stdout) == EOF ? CLI_FAILED : CLI_OK;
+	return cli_printed(CLI_OK);
 }
 
 static const struct option long_options[] = {

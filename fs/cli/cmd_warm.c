@@ -7,6 +7,7 @@
 #include <sys/xattr.h>
 
 #include "base/clock.h"
+#include "base/pattern.h"
 #include "config/units.h"
 #include "fs/cli/cli.h"
 #include "fs/cli/view.h"
@@ -56,9 +57,6 @@ static int tell(const struct command *c, const char *mountpoint, const char *pat
 		return cli_fail(CLI_FAILED, "another `dlfs warm` or `dlfs drop` of %s runs, or "
 				"ends now; wait for it, or end it with Ctrl-C where it was begun",
 				mountpoint);
-	if (errno == EINVAL)
-		return cli_fail(CLI_FAILED, "\"%s\" is no pattern; ** stands for whole folders "
-				"only, at the beginning (**/x) or the end (x/**)", pattern);
 	return cli_fail_call(mountpoint, "does not take it", errno);
 }
 
@@ -122,7 +120,8 @@ static void print_bar(double part, size_t beside)
 static void show(struct progress *p, const struct view *v, bool last)
 {
 	double bytes = view_number(v, "bytes"), all = view_number(v, "all_bytes");
-	double rate = rate_of(p, bytes - view_number(v, "before_bytes"));
+	/* What was to be written and was not is not there after all. */
+	double rate = DL_MAX(rate_of(p, bytes - view_number(v, "before_bytes")), 0.0);
 	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0;
 	char a[32], b[32], c[32], left[32] = "?", text[200];
 
@@ -185,6 +184,7 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 	double files = view_number(v, "files"), before = view_number(v, "before");
 	const char *state = view_text(v, "state");
 	char a[32];
+	int r;
 
 	printf("%.0f file%s, %s in the source, %s in %s (%.0f %s already); %.1f s\n", files,
 	       cli_plural(files), units_human_size((uint64_t)view_number(v, "bytes"), a),
@@ -193,8 +193,9 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 	print_count(v, "left_out", store ? "left out: no room, or never to be stored" :
 		    "left out: no room");
 	print_count(v, "large", "left out: too large to be kept whole");
-	if (fflush(stdout) == EOF)
-		return CLI_FAILED;
+	r = cli_printed(CLI_OK);
+	if (r != CLI_OK)
+		return r;
 	if (strcmp(state, "running") == 0 || strcmp(state, "stopped") == 0)
 		return cli_fail(CLI_INTERRUPTED, "interrupted%s%s", strcmp(state, "running") == 0 ?
 				"; what is on its way still comes" : "", going_on(v));
@@ -208,10 +209,12 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 	return left_out(v, chosen);
 }
 
-static int finish_drop(const struct view *v)
+static int finish_drop(const struct view *v, const char *mountpoint)
 {
 	double coming = view_number(v, "coming");
+	const char *state = view_text(v, "state");
 	char a[32], b[32];
+	int r;
 
 	units_human_size((uint64_t)view_number(v, "memory"), b);
 	if (strcmp(view_text(v, "where"), "store") == 0)
@@ -220,10 +223,12 @@ static int finish_drop(const struct view *v)
 		       units_human_size((uint64_t)view_number(v, "bytes"), a), b);
 	else
 		printf("forgotten: %s in memory; there is no store\n", b);
-	if (fflush(stdout) == EOF || strcmp(view_text(v, "state"), "failed") == 0)
-		return CLI_FAILED;
-	if (strcmp(view_text(v, "state"), "done") == 0)
-		return CLI_OK;
+	r = cli_printed(CLI_OK);
+	if (r != CLI_OK || strcmp(state, "done") == 0)
+		return r;
+	if (strcmp(state, "failed") == 0)
+		return cli_fail(CLI_FAILED, "the dlfs that serves %s is too busy to forget the "
+				"rest, or has no memory left; try again", mountpoint);
 	if (coming == 0)
 		return cli_fail(CLI_INTERRUPTED, "interrupted");
 	return cli_fail(CLI_INTERRUPTED, "interrupted; %.0f file%s still on the way from the "
@@ -265,7 +270,8 @@ static int finish(const struct command *c, const struct view *v, const char *mou
 
 	if (*pattern && done && view_number(v, "matched") == 0)
 		return cli_fail(CLI_FAILED, "nothing matches \"%s\" below %s", pattern, mountpoint);
-	return c == &cmd_warm ? finish_warm(v, mountpoint, *pattern, begun) : finish_drop(v);
+	return c == &cmd_warm ? finish_warm(v, mountpoint, *pattern, begun) :
+		finish_drop(v, mountpoint);
 }
 
 /* --- Both --------------------------------------------------------------------------------- */
@@ -350,6 +356,7 @@ static int run(const struct command *c, int argc, char **argv)
 	dl_cleanup(dl_freep) char *mountpoint = NULL, *pattern = NULL;
 	dl_cleanup(view_freep) struct view *v = NULL;
 	struct progress p = { .terminal = isatty(STDERR_FILENO), .begun = clock_now() };
+	const char *problem;
 	double number;
 	int r;
 
@@ -365,6 +372,9 @@ static int run(const struct command *c, int argc, char **argv)
 	pattern = tidy(argc - optind == 2 ? argv[optind + 1] : "", argv[optind], mountpoint);
 	if (!pattern)
 		return cli_fail(CLI_FAILED, "out of memory");
+	problem = *pattern ? pattern_problem(pattern) : NULL;
+	if (problem)
+		return cli_fail(CLI_FAILED, "\"%s\" is no pattern: %s", pattern, problem);
 	p.line_at = p.begun + CLOCK_S;
 	catch_interrupts();
 	r = begin(c, mountpoint, pattern, &number);
@@ -411,6 +421,7 @@ const struct command cmd_drop = {
 	.summary = "Forget what is kept in the store and in memory, and say how much it was",
 	.help = PATTERN_HELP
 		"\nThe source stays as it is; what is needed again is read again.\n"
-		"Exit code 1: nothing matches.\n",
+		"Exit code: 1 nothing matches, or the mount is too busy; 130 Ctrl-C, or it was\n"
+		"ended from elsewhere.\n",
 	.run = run_drop,
 };

@@ -70,6 +70,16 @@ state_is page-cache || fail "a late read left it in the page cache, not in $(sta
 [ "$(getfattr --only-values -n user.dlfs.source-size "$mnt/c1/1.jpg")" = 2 ] || fail "source-size"
 [ -z "$(getfattr -d "$mnt/c1/1.jpg")" ] || fail "getfattr -d is not empty"
 
+# What cannot be written is said, with a code.
+"$DLFS" order "$mnt" sequential
+wait_for 30 sh -c "[ \$(wc -l < $mnt/.dlfs/order) = 6 ]" || fail "order has no 6 lines"
+for command in --version --help "help mount" doctor "stats $mnt" "stats $mnt --json" "order $mnt" "order $mnt --list" \
+	"warm $mnt" "drop $mnt"; do
+	code=0; "$DLFS" $command > /dev/full 2> "$work/err" || code=$?
+	[ $code = 1 ] && grep -q '^dlfs: the output cannot be written: No space left' "$work/err" ||
+		fail "$command ended with $code: $(cat "$work/err")"
+done
+
 if [ "$(id -u)" = 0 ]; then
 	umount_dlfs "$mnt"
 	mount_dlfs "$src" "$mnt" allow_other

@@ -58,7 +58,9 @@ has '^forgotten: 0 files'
 
 # Wrong words, and somebody else's.
 expect_fail "$DLFS" warm "$mnt" 'a**'
-grep -q 'is no pattern' "$work/.out" || fail "$(cat "$work/.out")"
+grep -q '"a\*\*" is no pattern: \*\* stands for whole folders' "$work/.out" || fail "$(cat "$work/.out")"
+expect_fail "$DLFS" drop "$mnt" $'a\nb'
+grep -q 'is no pattern: a pattern has no line end' "$work/.out" || fail "$(cat "$work/.out")"
 expect_fail "$DLFS" warm "$work"
 code=0; "$DLFS" warm 2> /dev/null || code=$?
 [ $code = 2 ] || fail "usage error: code $code"
