@@ -144,7 +144,8 @@ static int forget_some(struct warm *w, struct target *t, size_t count)
 		read[i] = engine_let_go(e, t[i].id);
 	}
 	r = engine_forget(e, ids, count, &planned);
-	for (size_t i = 0; r == 0 && i < count && !warm_ended(w); i++) {
+	/* That they were read is not known any more: so this is done, even if it shall end. */
+	for (size_t i = 0; i < count; i++) {
 		others += read[i] ? push_forget(w->serve->push, ids[i]) : 0;
 		t[i].coming = engine_is_coming(e, ids[i]);
 	}
