@@ -158,17 +158,23 @@ int report_print_json(const struct report *r, struct buf *ret)
 
 /* --- Prometheus ------------------------------------------------------------------------ */
 
+/* UTF-8 as well. */
 static int add_escaped(struct buf *b, const char *text, bool label)
 {
 	int r = 0;
 
-	for (const char *s = text; *s && r == 0; s++) {
-		if (*s == '\n')
-			r = buf_append(b, "\\n", 2);
-		else if (*s == '\\' || (label && *s == '"'))
-			r = buf_printf(b, "\\%c", *s);
+	while (*text && r == 0) {
+		const char *at = text;
+		uint32_t code = name_code(&text);
+
+		if (name_is_escaped(code))
+			r = buf_printf(b, "\xef\xbf\xbd");
+		else if (code == '\n')
+			r = buf_printf(b, "\\n");
+		else if (code == '\\' || (label && code == '"'))
+			r = buf_printf(b, "\\%c", (char)code);
 		else
-			r = buf_append(b, s, 1);
+			r = buf_append(b, at, (size_t)(text - at));
 	}
 	return r;
 }

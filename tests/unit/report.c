@@ -139,7 +139,7 @@ Test(report, metrics_have_help_type_unit_and_labels)
 {
 	static const char info[] =
 		"dlfs_info{version=\"1.2\","
-		"source=\"/data/a \\\"b\\\"\\\\c\\nd\x01\xff\xc3\xa9\xed\xa0\x80\","
+		"source=\"/data/a \\\"b\\\"\\\\c\\nd\x01" NONE "\xc3\xa9" NONE NONE NONE "\","
 		"mountpoint=\"/mnt/x\",observe=\"inotify\","
 		"order=\"torch:seed=7\",state=\"believed\"} 1";
 	static const char *const lines[] = {
