@@ -122,7 +122,8 @@ static void fill(const struct control *c, size_t number, const struct text *t, s
 		.node = node_of(number, t ? t->serial : 0), .ino = node_of(number, 0),
 		.size = t ? t->bytes.len : number ? 0 : 4096,
 		.mtime_ns = time, .ctime_ns = time,
-		.mode = number ? S_IFREG | 0444 : S_IFDIR | 0555,
+		/* Who may write to it may set its attributes. */
+		.mode = number ? S_IFREG | 0444 : S_IFDIR | 0755,
 		.uid = getuid(), .gid = getgid(), .nlink = number ? 1 : 2,
 	};
 }

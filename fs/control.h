@@ -3,8 +3,10 @@
  *
  *     epoch/                                               (epoch.h)
  *     stats.json metrics config.yaml order order.next      (read)
- *     user.dlfs.order user.dlfs.epoch user.dlfs.refresh    (setxattr on the root, by the
- *                                                           mount's owner or root)
+ *     user.dlfs.order user.dlfs.epoch user.dlfs.refresh    (setxattr on the root, or on .dlfs, by
+ *                                                           the mount's owner or root: the kernel
+ *                                                           may ask for the modes of the root,
+ *                                                           which are those of the source)
  *     user.dlfs.warm user.dlfs.drop user.dlfs.cancel       (the same, see warm.h; getxattr of
  *                                                           warm: how far it is)
  *     user.dlfs.state user.dlfs.source-size                (getxattr on a file; state: as

@@ -192,6 +192,11 @@ void xattr_list(fuse_req_t req, fuse_ino_t ino, size_t size)
 
 /* --- Telling --------------------------------------------------------------------------- */
 
+static bool takes_commands(fuse_ino_t ino)
+{
+	return ino == NODE_ROOT || ino == CONTROL_NODES;       /* .dlfs itself */
+}
+
 static int run_command(struct serve *s, const char *name, const char *value)
 {
 	if (strcmp(name, PREFIX "order") == 0)
@@ -218,7 +223,7 @@ void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *val
 	int r = -EROFS;
 
 	(void)flags;
-	if (ino == NODE_ROOT && is_ours(name)) {
+	if (takes_commands(ino) && is_ours(name)) {
 		text = strndup(value, size);
 		if (uid != 0 && uid != getuid())
 			r = -EPERM;

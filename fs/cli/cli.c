@@ -146,6 +146,21 @@ int cli_find_mount(const char *path, char **ret)
 	return CLI_OK;
 }
 
+int cli_setxattr(const char *mountpoint, const char *name, const char *value, size_t len)
+{
+	dl_cleanup(dl_freep) char *ours = NULL;
+
+	if (setxattr(mountpoint, name, value, len, 0) == 0)
+		return 0;
+	if (errno != EACCES)
+		return -errno;
+	if (asprintf(&ours, "%s/.dlfs", mountpoint) < 0) {
+		ours = NULL;
+		return -ENOMEM;
+	}
+	return setxattr(ours, name, value, len, 0) < 0 ? -errno : 0;
+}
+
 int cli_getxattr(const char *path, const char *name, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf value = BUF_EMPTY;

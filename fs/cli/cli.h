@@ -46,5 +46,9 @@ bool cli_is_gone(const char *mountpoint);
 /* A call on the mount failed (errno): "MOUNTPOINT WHAT: why", or that it, or its server, is gone,
  * or does not come to it, or lets nobody else in; CLI_FAILED. */
 int cli_fail_call(const char *mountpoint, const char *what, int error);
+/* Tell the mount something by an attribute of its root, or, where the kernel asks for the modes of
+ * that (allow_other), and it is another user's, of .dlfs.  -errno. */
+int cli_setxattr(const char *mountpoint, const char *name, const char *value, size_t len)
+	DL_MUST_CHECK;
 /* An extended attribute as a string, with a NUL after it that is not counted.  -errno. */
 int cli_getxattr(const char *path, const char *name, struct buf *ret) DL_MUST_CHECK;

@@ -1,7 +1,6 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -47,11 +46,13 @@ static int say_refusal(const char *mountpoint, int error)
 
 static int tell(const char *mountpoint, const char *name, const char *value, size_t len)
 {
-	if (setxattr(mountpoint, name, value, len, 0) == 0)
+	int r = cli_setxattr(mountpoint, name, value, len);
+
+	if (r == 0)
 		return CLI_OK;
 	/* A long list: the server reads on, but does not keep the caller waiting. */
-	if (errno != EINPROGRESS)
-		return say_refusal(mountpoint, errno);
+	if (r != -EINPROGRESS)
+		return say_refusal(mountpoint, -r);
 	fprintf(stderr, "dlfs: the list is still being read; `dlfs order %s` shows whether it was "
 		"taken\n", mountpoint);
 	return CLI_OK;

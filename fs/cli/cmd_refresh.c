@@ -1,6 +1,5 @@
 #include <getopt.h>
 #include <string.h>
-#include <sys/xattr.h>
 
 #include "fs/cli/cli.h"
 
@@ -20,7 +19,7 @@ static int run(int argc, char **argv)
 	r = cli_find_mount(argv[optind], &mountpoint);
 	if (r != CLI_OK)
 		return r;
-	r = setxattr(mountpoint, "user.dlfs.refresh", "1", 1, 0) < 0 ? -errno : 0;
+	r = cli_setxattr(mountpoint, "user.dlfs.refresh", "1", 1);
 	if (r == -EPERM || r == -EACCES)
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may refresh it",
 				mountpoint);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/xattr.h>
 
 #include "base/clock.h"
 #include "base/pattern.h"
@@ -46,18 +45,20 @@ static void catch_interrupts(void)
 static int tell(const struct command *c, const char *mountpoint, const char *pattern)
 {
 	char name[32];
+	int r;
 
 	snprintf(name, sizeof(name), "user.dlfs.%s", c->name);
-	if (setxattr(mountpoint, name, pattern, strlen(pattern), 0) == 0)
+	r = cli_setxattr(mountpoint, name, pattern, strlen(pattern));
+	if (r == 0)
 		return CLI_OK;
-	if (errno == EPERM || errno == EACCES)
+	if (r == -EPERM || r == -EACCES)
 		return cli_fail(CLI_FAILED, "only who mounted %s, and root, may %s it", mountpoint,
 				c->name);
-	if (errno == EBUSY)
+	if (r == -EBUSY)
 		return cli_fail(CLI_FAILED, "another `dlfs warm` or `dlfs drop` of %s runs, or "
 				"ends now; wait for it, or end it with Ctrl-C where it was begun",
 				mountpoint);
-	return cli_fail_call(mountpoint, "does not take it", errno);
+	return cli_fail_call(mountpoint, "does not take it", -r);
 }
 
 static int look(const char *mountpoint, struct view **ret)
@@ -343,7 +344,7 @@ static int watch(const struct command *c, const char *mountpoint, const char *pa
 		if (r != CLI_OK)
 			return r;
 		if (interrupted && !told &&
-		    setxattr(mountpoint, "user.dlfs.cancel", "1", 1, 0) == 0)
+		    cli_setxattr(mountpoint, "user.dlfs.cancel", "1", 1) == 0)
 			told = clock_now();
 		usleep(LOOK_US);
 	}

@@ -89,6 +89,17 @@ expect_fail as "$other" cat "$mnt/secret"
 expect_fail as "$other" cat "$mnt/secret"
 as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount with allow_other"
 
+# What may be read of another user's dataset may be shown to others, and who mounted still commands.
+chown -R 0:0 "$src"
+as "$owner" "$DLFS" mount "$src" "$mnt" -o allow_other || fail "allow_other of another user's files"
+for command in "order $mnt sequential" "order $mnt --epoch 1" "refresh $mnt" "warm $mnt open" "drop $mnt"; do
+	as "$owner" "$DLFS" $command > "$work/out" 2>&1 || fail "$command: $(cat "$work/out")"
+	"$DLFS" $command > "$work/out" 2>&1 || fail "root, $command: $(cat "$work/out")"
+	expect_fail as "$other" "$DLFS" $command
+	grep -q 'only who mounted' "$work/.out" || fail "$command for others: $(cat "$work/.out")"
+done
+as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount with allow_other"
+
 expect_fail as "$other" "$DLFS" mount "$src" "$mnt"
 chmod 600 "$work/fuse"
 expect_fail as "$owner" "$DLFS" mount "$src" "$mnt"
