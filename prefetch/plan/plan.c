@@ -41,13 +41,19 @@ void plan_free(struct plan *p)
 	free(p);
 }
 
+static void fill_again(struct plan *p)
+{
+	p->fill = 0;
+	p->fill_full = false;
+}
+
 void plan_limits_changed(struct plan *p, const struct plan_limits *limits)
 {
 	bool lead = p->limits.lead != limits->lead;
 
 	p->limits = *limits;
 	p->ceiling = DL_MAX(p->held, limits->room);
-	p->fill = 0;
+	fill_again(p);
 	if (lead)
 		lead_start(p);
 }
@@ -58,7 +64,7 @@ void plan_grown(struct plan *p, uint32_t count, uint64_t total_bytes)
 		p->mean = DL_MIN(total_bytes / count + 1, p->limits.whole);
 	p->sizes.count = count;
 	p->total_bytes = total_bytes;
-	p->fill = 0;
+	fill_again(p);
 }
 
 /* --- Courses -------------------------------------------------------------------------- */
@@ -234,7 +240,7 @@ void plan_idle(struct plan *p, bool source_idle) { p->source_idle = source_idle;
 void plan_fill(struct plan *p, bool fill)
 {
 	p->may_fill = fill;
-	p->fill = 0;
+	fill_again(p);
 }
 
 void plan_rest(struct plan *p) { p->quiet_at = PLAN_NEVER; }

@@ -210,6 +210,32 @@ Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = set
 	plan_free(p);
 }
 
+/* Whoever looks before anything is fetched is told so, too. */
+Test(plan_keep, fills_on_when_there_may_be_room, .init = setup)
+{
+	struct plan_limits more = {
+		.room = 200 * SIZE, .whole = 100 * SIZE, .lead = 8, .depth = 4,
+	};
+	struct plan *p = plan_of(100 * SIZE, 0, 4, 1000);
+
+	plan_grown(p, 1000, 100 * SIZE);       /* that they are larger is not known */
+	plan_idle(p, true);
+	plan_fill(p, true);
+	cr_assert_eq(run(p, 0, NULL, 0), 100);
+	cr_assert(!plan_report(p).filling, "there is no room");
+	plan_limits_changed(p, &more);
+	cr_assert(plan_report(p).filling);
+	cr_assert_eq(run(p, 0, NULL, 0), 100);
+	cr_assert(!plan_report(p).filling);
+	plan_grown(p, 1001, 100 * SIZE);
+	cr_assert(plan_report(p).filling);
+	run(p, 0, NULL, 0);
+	cr_assert(!plan_report(p).filling);
+	plan_fill(p, true);
+	cr_assert(plan_report(p).filling);
+	plan_free(p);
+}
+
 /* Whatever the order says; but what is asked for comes. */
 Test(plan_keep, fetches_no_more_after_forgetting_until_somebody_reads, .init = setup)
 {
