@@ -167,10 +167,20 @@ static size_t found_next(uint32_t n, const struct epoch *now, struct epoch *ret)
 	return count;
 }
 
+/* Which is number 0; or the one that was told, where a script counts from another, or is resumed
+ * there again. */
 static size_t after_the_last(const struct order_spec *s, uint32_t n, struct epoch *ret)
 {
-	size_t count = order_first(s, n, ret);
+	size_t half = ORDER_BRANCHES / 2, count, more = 0;
+	struct epoch told[ORDER_BRANCHES];
+	struct order_spec begun = *s;
 
+	begun.epoch = 0;
+	if (s->epoch > 0)
+		more = DL_MIN(order_first(s, n, told), half);
+	count = DL_MIN(order_first(&begun, n, ret), ORDER_BRANCHES - more);
+	for (size_t i = 0; i < more; i++)
+		ret[count++] = told[i];
 	for (size_t i = 0; i < count; i++)
 		ret[i].perhaps = true;
 	return count;

@@ -76,8 +76,8 @@ struct epoch {                         /* a value: copy freely */
 #define ORDER_BRANCHES 8
 /* The epochs that may come first, and those that may follow `now`; likeliest first.
  * Returns how many (at most ORDER_BRANCHES, at least 1; 0 for none and auto, of which a rule was
- * found that says nothing of the next epoch).  After the last of `epochs` come, perhaps, the first
- * again: the same script, started once more.
+ * found that says nothing of the next epoch).  After the last of `epochs` come, perhaps, number
+ * 0 and the first again: the same script, started once more.
  */
 size_t order_first(const struct order_spec *s, uint32_t n, struct epoch *ret);
 size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *now,

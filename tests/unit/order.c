@@ -144,6 +144,36 @@ Test(order, after_the_last_epoch_comes_perhaps_the_first)
 	}
 }
 
+/* Who was resumed at an epoch, or said so, may begin there again, too. */
+Test(order, after_the_last_epoch_of_a_resumed_run_the_script_may_begin)
+{
+	static const char *const texts[] = {
+		"torch:seed=7,epochs=9", "torch-distributed:seed=7,world=2,epochs=9",
+	};
+
+	for (size_t i = 0; i < DL_COUNT(texts); i++) {
+		dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
+		struct epoch e[ORDER_BRANCHES], next[ORDER_BRANCHES], begun, resumed;
+		bool again = false;
+		size_t count;
+
+		cr_assert_eq(parse(texts[i], &s), 0);
+		order_first(&s, 1000, e);
+		begun = e[0];
+		s.epoch = 5;           /* as tracker_epoch() does */
+		order_first(&s, 1000, e);
+		resumed = e[0];
+		e[0].number = 8;
+		count = order_next(&s, 1000, &e[0], next);
+		cr_assert(next[0].number == 0 && next[0].seed == begun.seed, "%s", texts[i]);
+		for (size_t k = 0; k < count; k++) {
+			cr_assert(next[k].perhaps);
+			again |= next[k].number == 5 && next[k].seed == resumed.seed;
+		}
+		cr_assert(again, "%s", texts[i]);
+	}
+}
+
 Test(order, the_likeliest_branch_is_the_first)
 {
 	dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
