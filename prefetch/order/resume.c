@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/sum.h"
 #include "prefetch/order/tracker_internal.h"
 
 void standing_keep(struct standing_kept *k, const struct standing *s)
@@ -15,7 +16,15 @@ void standing_keep(struct standing_kept *k, const struct standing *s)
 
 struct standing standing_kept(const struct standing_kept *k)
 {
-	return k->at[k->turn % 2];
+	struct standing s = k->at[k->turn % 2];
+
+	s.job_count = DL_MIN(s.job_count, (uint32_t)STANDING_JOBS);
+	return s;
+}
+
+static uint64_t sum_of_spec(const struct tracker *t)
+{
+	return sum_of(t->spec.text, strlen(t->spec.text), 0);
 }
 
 /* What auto found of ranks, or wrote down, has more to it than the epoch's rule. */
@@ -51,7 +60,7 @@ struct standing tracker_standing(struct tracker *t)
 		    (i == 0 || t->jobs[i]->beside || !follow_finished(t->jobs[i])))
 			s->jobs[s->job_count++] = job_of(t->jobs[i]);
 	if (t->spec.kind != ORDER_NONE) {
-		s->told = true;
+		s->spec = sum_of_spec(t);
 		s->next_epoch = t->spec.epoch;
 	}
 	return *s;
@@ -112,11 +121,13 @@ static void go_on(struct tracker *t, const struct standing *s)
 	struct list *list = s->job_count > 0 ? list_of(t, main) : NULL;
 	struct follow *f;
 
+	if (s->spec != sum_of_spec(t))
+		return;
 	if (t->spec.kind == ORDER_DRAWN) {
 		drawn_go_on(t, main);
 		return;
 	}
-	if (t->spec.kind != ORDER_AUTO && s->told && s->next_epoch != t->spec.epoch)
+	if (t->spec.kind != ORDER_AUTO && s->next_epoch != t->spec.epoch)
 		tracker_epoch(t, s->next_epoch);
 	if (!list || !can_be_kept(t, &main->epoch))
 		return;

@@ -19,7 +19,9 @@ struct standing_job {
 
 #define STANDING_JOBS 4
 struct standing {
-	bool told;                     /* there was an order; if not, the rest is empty */
+	/* Sum of the order's text, which is kept elsewhere and may be another by now; 0: there was
+	 * none, and the rest is empty. */
+	uint64_t spec;
 	uint64_t next_epoch;           /* that the spec begins with, or was told to */
 	/* Followed since the order was told; the main one first.  0 of EPOCH_DRAWN, whose readers
 	 * say where they are; but jobs[0] is where they were. */

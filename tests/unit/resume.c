@@ -96,6 +96,8 @@ Test(resume, what_is_kept_is_never_half_of_it)
 	s.next_epoch = 2;
 	standing_keep(&kept, &s);
 	cr_assert_eq(standing_kept(&kept).next_epoch, 2u);
+	kept.at[kept.turn % 2].job_count = 1000;
+	cr_assert_eq(standing_kept(&kept).job_count, (uint32_t)STANDING_JOBS);
 }
 
 static const struct resume_case {
@@ -291,6 +293,33 @@ Test(resume, an_order_that_is_told_begins)
 	take_over(&s);
 	cr_assert_null(tracker_main(s.tracker));
 	stage_close(&s);
+}
+
+/* The spec is kept elsewhere: who was killed between the two has left one of them behind. */
+Test(resume, another_order_has_nothing_of_what_was_kept)
+{
+	static const char *const specs[] = { "torch:seed=7", "torch:seed=8", "auto" };
+
+	for (size_t i = 0; i < DL_COUNT(specs); i++) {
+		dl_cleanup(sequence_unrefp) struct sequence *q = epoch_of(N, 3);
+		struct loader l = loader_of(q, 50);
+		struct standing stood;
+		char error[160];
+		struct stage s;
+
+		stage_open(&s, "torch:seed=7", N, NULL);
+		cr_assert_eq(tracker_epoch(s.tracker, 3), 0);
+		loader_read(&l, &s, 1000);
+		main_course(&s, q, 3);
+		order_spec_fini(&s.spec);
+		cr_assert_eq(order_parse(specs[i], &s.spec, error), 0);
+		take_over(&s);
+		stood = tracker_standing(s.tracker);
+		cr_assert_eq(tracker_main(s.tracker) != NULL, i == 0, "%s", specs[i]);
+		cr_assert_eq(stood.job_count, i == 0 ? 1u : 0u, "%s", specs[i]);
+		cr_assert_eq(stood.next_epoch, i == 0 ? 3u : 0u, "%s", specs[i]);
+		stage_close(&s);
+	}
 }
 
 /* --- Over another dataset -------------------------------------------------------------------- */
