@@ -41,6 +41,7 @@ bool tracker_lists(struct tracker *t, struct list *const *lists, size_t count)
 	}
 	for (size_t i = 0; i < count && t->list_count < LISTS; i++)
 		t->lists[t->list_count++] = list_ref(lists[i]);
+	t->alone = NULL;
 	memset(t->walking, 0, sizeof(t->walking));
 	if (t->replay.list && !has_list(t, t->replay.list) && t->list_count > 0)
 		replay_move(&t->replay, t->lists[0]);
@@ -108,9 +109,9 @@ static int follow_found(struct tracker *t, const struct found *f, struct follow 
 	s = score_recent(t, f->list, q, &positions, t->turn_at, is_beside_main(t, f, &rule),
 			 &since);
 	if (s.bits < SCORE_BELIEVED ||
-	    (f->world == 0 && is_main_again(t, &rule, score_start(&s))))
+	    (f->world == 0 && is_main_again(t, &rule, score_start(&s, q->step))))
 		return -EAGAIN;
-	r = follow_among(t, f->list, &rule, since, score_start(&s), ret);
+	r = follow_among(t, f->list, &rule, since, score_start(&s, q->step), ret);
 	if (r == 0 && is_over(*ret, f))
 		follow_end(*ret);
 	return r;

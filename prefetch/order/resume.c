@@ -203,6 +203,7 @@ static void replace_lists(struct tracker *t, struct list *const *lists, size_t c
 {
 	while (t->list_count > 0)
 		list_unref(t->lists[--t->list_count]);
+	t->alone = NULL;
 	while (t->list_count < DL_MIN(count, (size_t)LISTS)) {
 		t->lists[t->list_count] = list_ref(lists[t->list_count]);
 		t->list_count++;

@@ -76,6 +76,7 @@ void start_main(struct tracker *t, struct follow *f)
 	t->jobs[0] = f;
 	t->job_count++;
 	t->elsewhere = (struct score){ 0 };
+	t->alone = NULL;
 	t->unlike = 0;
 	hypotheses_clear(t->firsts, &t->first_count);
 	hypotheses_next(t);

@@ -229,3 +229,48 @@ Test(beside, takes_the_place_of_what_is_lost_with_the_dataset)
 	cr_assert_eq(s.list.refs, 1u);
 	close_both(&s, &other);
 }
+
+/* Who was alone beside that one was not so beside this one. */
+Test(beside, takes_no_place_for_what_was_read_beside_another)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(MANY, 3000000000u, 0);
+	struct list other, third = { 1, 2 * OTHERS, FEW / 2 };
+	struct list *lists[] = { NULL, &other, &third };
+	struct stage s;
+
+	open_both(&s, &other);
+	lists[0] = &s.list;
+	cr_assert(tracker_lists(s.tracker, lists, 3));
+	read_some(&s, &s.list, 3000000000u, 50);
+	read_some(&s, &other, 2000000000u, 60);
+	read_drawn(&s, &third, 1000000000u, 70);
+	expect_main(&s, &s.list, 0);
+	for (uint32_t i = 0; i < 1000; i++)    /* what it has had: nothing of it is its own */
+		stage_see(&s, s.list.first + q->at[stage_draw(&s, 150)], 50);
+	cr_assert_eq(tracker_main(s.tracker)->list, &other);
+	read_drawn(&s, &third, 1000000001u, 80);
+	cr_assert_eq(tracker_main(s.tracker)->list, &other);
+	close_both(&s, &other);
+	cr_assert_eq(third.refs, 1u);
+}
+
+/* Nor for a list that lies where another one did. */
+Test(beside, takes_no_place_for_what_was_read_of_another_dataset)
+{
+	struct list other, *lists[] = { NULL, &other };
+	struct renewed renewed;
+	struct stage s;
+
+	open_both(&s, &other);
+	lists[0] = &s.list;
+	renewed = (struct renewed){ &s.list, &s.list };
+	read_some(&s, &s.list, 3000000000u, 50);
+	read_drawn(&s, &other, 2000000000u, 60);
+	cr_assert_eq(tracker_again(s.tracker, &s.spec, lists, 2, NULL, &renewed, 1), 0);
+	read_drawn(&s, &other, 2000000001u, 70);
+	expect_main(&s, &s.list, 0);
+	cr_assert(tracker_lists(s.tracker, lists, 2));
+	read_drawn(&s, &other, 2000000002u, 80);
+	expect_main(&s, &s.list, 0);
+	close_both(&s, &other);
+}
