@@ -32,6 +32,7 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 		return;
 	f->again = same_rule(&rule, &main->rule);
 	if (!is_another_programs(t, h)) {
+		follow_after(f, main);
 		begin_turn(t, h->since);
 		follow_free(take_job(t, 0));
 	}
@@ -72,28 +73,45 @@ static bool occupied(const struct tracker *t, uint32_t position)
 	return false;
 }
 
+/* Who goes on there had opened these before that was clear. */
+static void take_seen(struct tracker *t, struct follow *f, uint32_t from, uint32_t to)
+{
+	uint64_t i = DL_MAX(t->opens > RECENT ? t->opens - RECENT : 0, t->turn_at);
+
+	for (; i < t->opens; i++) {
+		struct seen *s = &t->recent[i % RECENT];
+		uint32_t index, p;
+
+		if (s->taken || !list_index(f->course.list, s->id, &index) ||
+		    follow_judge(f, index, &p) > FOLLOW_WITHIN || p < from || p > to)
+			continue;
+		follow_take(f, p, s->pid, s->time);
+		s->taken = true;
+		s->verdict = TRACKER_FITS;
+	}
+}
+
 /* The main sequence at another place, where the last open was: a resumed job, or a second one.  To
  * see that it is none must not cost a whole sequence. */
 static void move_main(struct tracker *t, uint32_t at)
 {
 	struct follow *main = t->jobs[0], *f;
-	uint32_t from = score_start(&t->elsewhere);
+	uint32_t from = score_start(&t->elsewhere, main->course.sequence->step);
 	bool second = follow_alive(main) && main->opened_count > FOLLOW_WINDOW;
 
+	t->elsewhere = (struct score){ 0 };
 	/* From the beginning while the main job is at its end: the same order again (a forgotten
 	 * set_epoch), which is among the next epochs. */
-	if (from < FOLLOW_WINDOW && follow_nearly_done(main)) {
-		t->elsewhere = (struct score){ 0 };
+	if (from < FOLLOW_WINDOW && follow_nearly_done(main))
+		return;
+	if (follow_alive(main) && follow_stretch(main, from)) {
+		take_seen(t, main, from, at);
 		return;
 	}
-	if ((follow_alive(main) && follow_stretch(main, from)) ||
-	    (second && (t->job_count == JOBS || occupied(t, from) || occupied(t, at)))) {
-		t->elsewhere = (struct score){ 0 };
+	if (second && (t->job_count == JOBS || occupied(t, from) || occupied(t, at)))
 		return;
-	}
 	if (follow_from(t, main->course.list, &main->rule, t->opens, from, &f) < 0)
 		return;
-	t->elsewhere = (struct score){ 0 };
 	if (second && (f->opened_count < SECOND_OPENS || occupied(t, f->course.reach))) {
 		follow_free(f);
 		return;
@@ -134,7 +152,7 @@ bool score_elsewhere(struct tracker *t, const struct seen *s)
 static void start_walk(struct tracker *t, size_t list)
 {
 	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
-	uint32_t from = score_start(&t->walking[list]);
+	uint32_t from = score_start(&t->walking[list], 1);
 	struct follow *f;
 
 	if (t->walk_count == WALKS) {

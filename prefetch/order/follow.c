@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "prefetch/order/numpy.h"
 
 #define BITS 64
 #define PASSED_NS CLOCK_S              /* longer than a source needs for the next sample */
@@ -95,6 +96,7 @@ static uint32_t patience(const struct follow *f)
 			       : window(f);
 
 	most = DL_MIN(most, (uint64_t)window(f));
+	_Static_assert(BUFFER_BEHIND * NUMPY_BUFFER_MOST <= TRACKER_WIDEST, "it is waited for");
 	return DL_MAX((uint32_t)most, buffer_behind(f->course.sequence));
 }
 
@@ -178,18 +180,17 @@ static void pass_by(struct follow *f, uint64_t now)
 bool follow_stretch(struct follow *f, uint32_t position)
 {
 	struct course *c = &f->course;
+	uint32_t first = DL_MIN(position, c->front), last = DL_MAX(position, c->reach);
 	uint32_t most = STRETCH * window(f);
 
-	if (c->sequence->pieces || position + most <= c->front || position >= c->reach + most)
+	if (c->sequence->pieces || position + most <= c->front || position >= c->reach + most ||
+	    last - first > TRACKER_WIDEST)
 		return false;
-	if (position < c->front && !opened_at(f, position)) {
-		c->front = position;
-		f->behind = DL_MAX(f->behind, c->reach - position);
-		return true;
-	}
-	if (position < c->reach)
+	if (position < c->front ? opened_at(f, position) : position < c->reach)
 		return false;
-	c->reach = position;
+	f->behind = DL_MAX(f->behind, last - first);
+	c->front = first;
+	c->reach = last;
 	return true;
 }
 
@@ -365,6 +366,14 @@ bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_positio
 	return (asked_at(f, p) || p < f->perhaps_asked) && !opened_at(f, p);
 }
 
+void follow_after(struct follow *f, const struct follow *before)
+{
+	f->behind = DL_MAX(f->behind, before->behind);
+	f->behind_before = before->behind_before;
+	f->went_on = before->went_on;
+	f->behind_since = before->behind_since;
+}
+
 void follow_miss(struct follow *f)
 {
 	agree(f, false);
@@ -375,8 +384,6 @@ void follow_jump(struct follow *f, uint32_t position)
 	struct course *c = &f->course;
 
 	c->front = c->reach = position;
-	f->behind = f->behind_before = f->went_on = 0;
-	f->behind_since = 0;
 	f->score = (struct score){ 0 };
 	f->agreed = 0;
 	f->judged = 0;

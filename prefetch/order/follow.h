@@ -8,6 +8,7 @@
 
 #define FOLLOW_PIDS TRACKER_READERS
 #define FOLLOW_WINDOW 64               /* opens over which agreement is judged */
+#define BUFFER_BEHIND 8u               /* buffers */
 
 struct follow {
 	struct course course;          /* what others see; the rest is the tracker's */
@@ -55,7 +56,7 @@ static inline struct scale scale_of(const struct sequence *q)
 /* How far behind the foremost position of a buffer's reader others may be. */
 static inline uint32_t buffer_behind(const struct sequence *q)
 {
-	return 8 * q->buffer;
+	return BUFFER_BEHIND * q->buffer;
 }
 
 /* Takes over the ref of sequence. */
@@ -79,6 +80,8 @@ void follow_asked_before(struct follow *f, uint32_t position);
 bool follow_awaits(const struct follow *f, uint32_t index, uint32_t *ret_position);
 /* It is known otherwise that this is read: what did not agree so far was somebody else's. */
 void follow_trust(struct follow *f);
+/* It is what the readers of that one go on with: how far apart they are, is known. */
+void follow_after(struct follow *f, const struct follow *before);
 void follow_miss(struct follow *f);    /* an open of its list that was not for it */
 void follow_elsewhere(struct follow *f, uint32_t position);     /* one of its sequence */
 /* Somebody goes on there, outside of the window, where nobody has read yet.  true: it may be a

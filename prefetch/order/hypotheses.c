@@ -365,7 +365,7 @@ bool search_deep(struct tracker *t)
 			 &since);
 	if (s.bits < SCORE_BELIEVED || s.lanes == 0)
 		return false;
-	if (follow_from(t, h->list, &h->rule, since, score_start(&s), &t->jobs[0]) < 0)
+	if (follow_from(t, h->list, &h->rule, since, score_start(&s, q->step), &t->jobs[0]) < 0)
 		return false;
 	t->job_count = 1;
 	return true;

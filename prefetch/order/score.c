@@ -176,15 +176,15 @@ void score_restart(struct score *s)
 	s->lanes = DL_MIN(s->lanes, 4u);
 }
 
-uint32_t score_start(const struct score *s)
+uint32_t score_start(const struct score *s, uint32_t step)
 {
 	uint32_t lowest = UINT32_MAX;
 
 	for (unsigned i = 0; i < s->lanes; i++) {
-		uint32_t begin = s->tails[i] > s->runs[i] ? s->tails[i] - s->runs[i] : 0;
+		uint64_t run = DL_MIN((uint64_t)s->runs[i] * step, (uint64_t)s->tails[i]);
 
 		if (s->runs[i] > 0)
-			lowest = DL_MIN(lowest, begin);
+			lowest = DL_MIN(lowest, s->tails[i] - (uint32_t)run);
 	}
 	return lowest == UINT32_MAX ? 0 : lowest;
 }

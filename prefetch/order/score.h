@@ -42,7 +42,7 @@ bool score_agrees(const struct score *s, uint32_t position, struct scale scale);
 /* While there is no evidence only the newest lanes are kept: any of them may be the start. */
 void score_restart(struct score *s);
 /* Where the lowest lane that went on began (0: none did). */
-uint32_t score_start(const struct score *s);
+uint32_t score_start(const struct score *s, uint32_t step);
 /* The lowest and highest tail of the lanes that went on within the last 64 opens, and not but once,
  * as one may by chance; false: none. */
 bool score_lately(const struct score *s, uint32_t *ret_low, uint32_t *ret_high);
