@@ -8,9 +8,6 @@
 #include "prefetch/finder_internal.h"
 #include "prefetch/process.h"
 
-#define FRUITLESS_MAX 3                /* searches in a row; then a pause, longer each time */
-#define PAUSE_NS (600 * CLOCK_S)
-#define PAUSE_DOUBLINGS 6u
 #define ASK_AGAIN_NS (CLOCK_S / 2)
 #define ASKS_MAX 120
 #define LOOK_OPENS 64u
@@ -184,22 +181,39 @@ static bool take_found(struct finder *f)
 	return true;
 }
 
-/* An order that cannot be found must not cost for ever; but the next job's may be another. */
+/* Unless there is a pause: then it is put off, for all but another job. */
+static bool is_worth_it(struct finder *f)
+{
+	DL_HOLD(&f->lock);
+	vain_meet(&f->vain, &f->search.evidence);
+	f->search.from = f->vain.from;
+	f->put_off = vain_rests(&f->vain);
+	return !f->put_off;
+}
+
+/* One that was cut off counts by what it tried, and the next goes on there: in another epoch the
+ * seed is another, or the same. */
+static void note_vain(struct finder *f)
+{
+	const struct search *s = &f->search;
+	bool over = f->evidence.turn != f->tried, more = evidence_stage(&f->evidence) > f->stage;
+
+	f->vain.from = search_came_to(s, f->searcher_count);
+	if (over || (f->stage >= EVIDENCE_FULL && !more))      /* else it begins anew at once */
+		vain_searched(&f->vain, &s->evidence, search_share(s), clock_now());
+}
+
 static void conclude(struct finder *f, bool fruit)
 {
 	DL_HOLD(&f->lock);
 	f->searching = false;
 	f->evidence.held = false;
 	if (fruit) {
-		f->fruitless = 0;
+		f->vain = (struct vain){ 0 };
 		f->stage = EVIDENCE_AMPLE;     /* more of it changes nothing */
-	} else if (f->evidence.turn == f->tried && f->stage >= EVIDENCE_FULL &&
-		   evidence_stage(&f->evidence) <= f->stage) {
-		f->fruitless++;
+	} else if (!f->put_off) {
+		note_vain(f);
 	}
-	if (f->fruitless >= FRUITLESS_MAX)
-		f->rest_until = clock_now() + (PAUSE_NS << DL_MIN(f->fruitless - FRUITLESS_MAX,
-								   PAUSE_DOUBLINGS));
 }
 
 static void look(struct finder *f)
@@ -261,7 +275,7 @@ static void *finder_main(void *arg)
 	struct finder *f = arg;
 
 	while (!f->stopping) {
-		bool fruit;
+		bool fruit = false;
 
 		look(f);
 		if (!take_work(f)) {
@@ -270,8 +284,10 @@ static void *finder_main(void *arg)
 			continue;
 		}
 		evidence_parents(&f->search.evidence, f->options.parent);
-		search_with_all(f);
-		fruit = take_found(f);
+		if (is_worth_it(f)) {
+			search_with_all(f);
+			fruit = take_found(f);
+		}
 		search_fini(&f->search);
 		conclude(f, fruit);
 	}

@@ -8,7 +8,8 @@
  * One thread waits and decides; as many as there are processors search, at SCHED_IDLE, on
  * processors that stay idle (spare.h), and without holding any lock, so that training never waits
  * for them.  What was found must explain the opens so well that it is wrong with a chance below
- * 1e-6; then found() is asked to follow it, again for a while if it will not yet.
+ * 1e-6; then found() is asked to follow it, again for a while if it will not yet.  For a job of
+ * which nothing is found there are pauses (vain.h).
  *
  * Thread-safety: every call on any thread, except start and stop.
  */
@@ -50,5 +51,5 @@ void finder_lessons(struct finder *f, const struct lessons *lessons, bool save);
 /* What these processes read is over: their opens say nothing of those to come.  known: what comes
  * next seems to be, so that a search for what others read need not make way. */
 void finder_turn(struct finder *f, const uint32_t *pids, size_t count, bool known);
-/* A sample was opened; fits: as it was foreseen. */
-void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits);
+/* A sample was opened; fits: as it was foreseen.  now: ns. */
+void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits, uint64_t now);

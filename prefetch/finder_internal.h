@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "prefetch/finder.h"
 #include "prefetch/search.h"
+#include "prefetch/vain.h"
 
 #define FINDER_THREADS 256
 
@@ -27,8 +28,8 @@ struct finder {
 	enum evidence_stage stage;     /* ... and when */
 	uint64_t compared;             /* the turn of which a search's evidence was compared with
 	                                * what there was later */
-	unsigned fruitless;            /* searches in a row */
-	uint64_t rest_until;
+	struct vain vain;
+	bool put_off;                  /* what would have been searched last */
 	bool searching;
 	struct lessons lessons;
 	bool unsaved;

@@ -1,6 +1,5 @@
 /* What the finder is told: lists, lessons, opens.  On the threads of those who tell it, who shall
  * not wait: so under its lock nothing is done that takes long. */
-#include "base/clock.h"
 #include "prefetch/finder_internal.h"
 
 bool finder_may_search(const struct finder *f)
@@ -8,7 +7,8 @@ bool finder_may_search(const struct finder *f)
 	enum evidence_stage stage = evidence_stage(&f->evidence);
 
 	return f->list_count > 0 && stage > EVIDENCE_NONE &&
-	       (f->tried != f->evidence.turn || f->stage < stage) && clock_now() >= f->rest_until;
+	       (f->tried != f->evidence.turn || f->stage < stage ||
+		(f->put_off && !vain_rests(&f->vain)));
 }
 
 void finder_drop_lists(struct finder *f)
@@ -47,8 +47,7 @@ void finder_lists(struct finder *f, struct list *const *lists, size_t count)
 	DL_HOLD(&f->lock);
 	take_lists(f, lists, count);
 	evidence_clear(&f->evidence);
-	f->fruitless = 0;
-	f->rest_until = 0;
+	f->vain = (struct vain){ 0 };
 	finder_call_off(f);
 }
 
@@ -94,7 +93,7 @@ void finder_turn(struct finder *f, const uint32_t *pids, size_t count, bool know
 	sem_post(&f->news);
 }
 
-void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
+void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits, uint64_t now)
 {
 	uint64_t turn;
 
@@ -102,6 +101,8 @@ void finder_open(struct finder *f, sample_id id, uint32_t pid, bool fits)
 	if (f->list_count == 0)
 		return;
 	turn = f->evidence.turn;
+	if (vain_open(&f->vain, pid, now) && f->tried == turn && !f->searching)
+		evidence_clear(&f->evidence);   /* of another's epoch, or of one that is over */
 	evidence_open(&f->evidence, id, pid, fits, f->epoch);
 	if (began_beside(f))
 		f->evidence.turn++;

@@ -74,7 +74,7 @@ static void opened(struct engine *e, const struct fact *f)
 	tracker_open(e->tracker, f->id, f->number, f->time);
 	if (tracker_turn(e->tracker) != turn)
 		turn_over(e);
-	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker));
+	finder_open(e->finder, f->id, f->number, tracker_took(e->tracker), f->time);
 }
 
 static void late(struct engine *e, const struct fact *f)

@@ -244,6 +244,19 @@ bool search_prepare(struct search *s)
 	return s->start_count > 0;
 }
 
+float search_share(const struct search *s)
+{
+	return s->end > 0 ? (float)DL_MIN((uint32_t)s->next, s->end) / (float)s->end : 0.0f;
+}
+
+/* All around is where it began. */
+uint32_t search_came_to(const struct search *s, unsigned threads)
+{
+	uint32_t done = DL_MIN((uint32_t)s->next, s->end), likely = LIKELY_PIECES + threads;
+
+	return done < s->end && done > likely ? (s->from + done - likely) % PIECES : s->from;
+}
+
 void search_fini(struct search *s)
 {
 	while (s->list_count > 0)
@@ -292,6 +305,6 @@ void search_run(struct search *s)
 		if (piece < LIKELY_PIECES)
 			search_likely(s, piece, &spare);
 		else
-			search_seeds(s, piece - LIKELY_PIECES, &spare);
+			search_seeds(s, (piece - LIKELY_PIECES + s->from) % PIECES, &spare);
 	}
 }

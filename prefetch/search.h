@@ -41,6 +41,7 @@ struct search {
 	uint8_t worlds[SEEDS_STARTS];          /* of each start: at most so many ranks */
 	size_t start_count;
 
+	uint32_t from;                         /* the piece of all seeds that is tried first */
 	_Atomic uint32_t next;                 /* the piece of work that nobody has yet ... */
 	uint32_t end;                          /* ... if it is before this one */
 	_Atomic bool stop;
@@ -62,6 +63,11 @@ uint32_t search_piece(uint32_t seed);
 void search_run(struct search *s);
 /* Judge what could not be decided by what is known by now.  false: there is no such thing. */
 bool search_again(struct search *s);
+/* How much of it was done. */
+float search_share(const struct search *s);
+/* From which piece of all seeds on another one goes on, if so many threads may have been stopped
+ * in the midst of theirs. */
+uint32_t search_came_to(const struct search *s, unsigned threads);
 void search_fini(struct search *s);            /* lets the lists go */
 
 /* Where the beginning of what was found has each sample, for the next two.  It may take a whole

@@ -59,7 +59,7 @@ static void *read_all(void *arg)
 	mt19937_seed(&g, r->seed);
 	torch_randperm(&g, N, p);
 	for (uint32_t i = 0; i < ROUND_OPENS; i++)
-		finder_open(r->finder, p[i % N], r->pid, r->fits && i % 64 < 10);
+		finder_open(r->finder, p[i % N], r->pid, r->fits && i % 64 < 10, 0);
 	return NULL;
 }
 

@@ -248,6 +248,35 @@ Test(finder, finds_no_shuffle_of_numpy_where_there_is_none, .timeout = PATIENCE)
 	}
 }
 
+/* What is tried first of all seeds after a search that was cut off there: all the same, all are. */
+Test(finder, goes_on_where_the_last_one_was_cut_off, .timeout = PATIENCE)
+{
+	static struct search s;
+	struct stage stage = { .list = { 1, FIRST_ID, 5000 }, .random = { 3 } };
+	const uint32_t seed = 3386900802, piece = search_piece(seed), all = search_piece(0);
+	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(5000, seed, 0);
+
+	evidence_clear(&by_now);
+	for (uint32_t k = 0; k < 64; k++)
+		evidence_open(&by_now, FIRST_ID + q->at[k], 50, false, 5000);
+	begin_search(&s, &stage.list);
+	s.next = piece + 2;            /* two threads, each in the midst of one */
+	cr_assert_eq(search_came_to(&s, 2), piece - all);
+	s.from = search_came_to(&s, 2);
+	s.next = all;
+	search_run(&s);
+	cr_assert(s.claimed);
+	cr_assert_leq(s.next, all + 1);
+	s.from = piece - all + 1;      /* right behind it: it is the last one */
+	s.next = s.end - 1;
+	s.stop = s.claimed = false;
+	search_run(&s);
+	cr_assert(s.claimed);
+	s.next = s.end + 1;
+	cr_assert_eq(search_came_to(&s, 2), s.from, "all were tried");
+	search_fini(&s);
+}
+
 /* A search begins with six opens; what it finds is proven by what came meanwhile, or later.
  * false: they were not those of the process that began, and the search begins anew. */
 static bool begin_with_few(uint32_t n, uint64_t interleaving)

@@ -54,7 +54,7 @@ static void read_epoch(struct finder *f, const struct sequence *q, uint32_t open
 	uint32_t position, pid;
 
 	while (opens-- > 0 && loader_step(&l, &stage, &position, &pid))
-		finder_open(f, list_at(list, q->at[position]), pid, false);
+		finder_open(f, list_at(list, q->at[position]), pid, false, 0);
 }
 
 static bool follow(void *context, const struct found *f)
@@ -102,7 +102,7 @@ Test(finder_threads, waits_for_no_rank_of_an_epoch_that_is_over, .timeout = PATI
 	cr_assert_eq(asked(1), 1);
 	finder_turn(f, (const uint32_t[]){ 50, 51 }, 2, false);
 	for (uint32_t i = 0; i < 400; i++)      /* of all its ranks */
-		finder_open(f, list_at(list, all->at[i]), 50, true);
+		finder_open(f, list_at(list, all->at[i]), 50, true, 0);
 	usleep(1200000);                        /* longer than it waits before it asks again */
 	cr_assert_eq(asked(1), 1);
 	finder_stop(f);
@@ -122,11 +122,12 @@ Test(finder_threads, finds_what_begins_beside_a_hopeless_job, .timeout = PATIENC
 	uint32_t position, pid;
 
 	for (uint32_t i = 0; i < 1500; i++)
-		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + i % 4, false);
+		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + i % 4, false, 0);
 	usleep(300000);                         /* the search has begun */
 	while (loader_step(&l, &stage, &position, &pid)) {
-		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + position % 4, false);
-		finder_open(f, list_at(list, q->at[position]), pid, false);
+		finder_open(f, list_at(list, stage_draw(&stage, 5000)), 50 + position % 4, false,
+			    0);
+		finder_open(f, list_at(list, q->at[position]), pid, false, 0);
 	}
 	cr_assert_geq(asked(1), 1);
 	finder_stop(f);
@@ -156,7 +157,7 @@ Test(finder_threads, finds_another_job_without_pids, .timeout = PATIENCE)
 		}
 		cr_assert(loader_step(&jobs[j], &stage, &position, &pid));
 		finder_open(f, list_at(list, jobs[j].sequence->at[position]), 0,
-			    i >= 200 && order_constants[j] == first);
+			    i >= 200 && order_constants[j] == first, 0);
 	}
 	cr_assert_eq(asked(2), 2);
 	finder_stop(f);
@@ -179,10 +180,10 @@ Test(finder_threads, begins_anew_with_ample_evidence, .timeout = PATIENCE)
 
 	finder_lessons(f, &lessons, false);
 	for (uint32_t i = 0; i < 70; i++)
-		finder_open(f, list_at(list, stage_draw(&stage, 2000)), 0, false);
+		finder_open(f, list_at(list, stage_draw(&stage, 2000)), 0, false, 0);
 	usleep(300000);                         /* the search has begun, and would take minutes */
 	for (uint32_t i = 0; i < 450; i++)
-		finder_open(f, list_at(list, q->at[i]), 0, false);
+		finder_open(f, list_at(list, q->at[i]), 0, false, 0);
 	cr_assert_geq(asked(1), 1);
 	finder_stop(f);
 	cr_assert_eq(heard.last.seed, 3000000000u);
