@@ -94,8 +94,7 @@ static size_t explain(const struct found *f, const struct positions *positions, 
 			opened[SEEDS_WORLD_MAX + p] = true;
 		if (e->opens[i].explained)
 			continue;
-		e->opens[i].explained = score_continues(&score, p, scale);
-		score_open(&score, p, scale);
+		e->opens[i].explained = score_open(&score, p, scale);
 	}
 	for (size_t i = 0; i < e->count; i++) {
 		uint32_t p = position_of(f, positions, e->opens[i].id);

@@ -174,13 +174,14 @@ bool score_walks(struct tracker *t, const struct seen *s)
 		struct score *score = &t->walking[i];
 		struct scale scale = { list_count(t->lists[i]), 1, 0 };
 		uint32_t index;
+		bool begun;
 
 		if (!list_index(t->lists[i], s->id, &index))
 			continue;
 		if (score->bits <= 0.0f)
 			score_restart(score);
-		continued |= score->lanes > 0 && score_continues(score, index, scale);
-		score_open(score, index, scale);
+		begun = score->lanes > 0;
+		continued |= score_open(score, index, scale) && begun;
 		if (score->bits >= SCORE_BELIEVED) {
 			start_walk(t, i);
 			return true;

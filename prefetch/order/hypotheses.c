@@ -237,8 +237,7 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 				h->score.lanes = 0;
 			h->since = t->opens - 1;
 		}
-		continued |= score_continues(&h->score, p, scale);
-		score_open(&h->score, p, scale);
+		continued |= score_open(&h->score, p, scale);
 	}
 	return continued;
 }

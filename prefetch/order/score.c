@@ -61,12 +61,15 @@ static unsigned lane_of(const struct score *s, uint32_t position, struct scale s
 	return s->lanes;
 }
 
+static bool continues(const struct score *s, uint32_t position, unsigned lane, struct scale scale)
+{
+	return position < DL_MAX(scale.step, scale.buffer) || lane < s->lanes;
+}
+
 bool score_continues(const struct score *s, uint32_t position, struct scale scale)
 {
-	if (position == POSITION_NONE)
-		return false;
-	return position < DL_MAX(scale.step, scale.buffer) ||
-	       lane_of(s, position, scale) < s->lanes;
+	return position != POSITION_NONE &&
+	       continues(s, position, lane_of(s, position, scale), scale);
 }
 
 bool score_succeeds(const struct score *s, uint32_t position, struct scale scale)
@@ -142,20 +145,22 @@ static unsigned new_lane(struct score *s, uint32_t n)
 	return idle > s->lanes / 2 ? oldest : s->lanes - 1;
 }
 
-void score_open(struct score *s, uint32_t position, struct scale scale)
+/* Of an order that cannot be found this is most of what an open costs. */
+bool score_open(struct score *s, uint32_t position, struct scale scale)
 {
+	bool known = position != POSITION_NONE;
+	unsigned lane = known ? lane_of(s, position, scale) : s->lanes;
+	bool goes_on = known && continues(s, position, lane, scale);
 	uint32_t run;
-	unsigned lane;
 
 	if (is_tail(s, position))              /* opened again */
-		return;
-	if (!score_continues(s, position, scale))
-		s->bits = DL_MAX(s->bits - SCORE_MISS, 0.0f);
-	if (position == POSITION_NONE)
-		return;
-	lane = lane_of(s, position, scale);
-	if (score_continues(s, position, scale))
+		return goes_on;
+	if (goes_on)
 		s->bits += worth(s, lane, position, scale);
+	else
+		s->bits = DL_MAX(s->bits - SCORE_MISS, 0.0f);
+	if (!known)
+		return false;
 	if (lane == s->lanes) {
 		lane = new_lane(s, scale.n);
 		run = 0;
@@ -169,6 +174,7 @@ void score_open(struct score *s, uint32_t position, struct scale scale)
 	s->runs[0] = run;
 	s->tails[0] = position;
 	s->moved[0] = ++s->opens;
+	return goes_on;
 }
 
 void score_restart(struct score *s)

@@ -32,8 +32,9 @@ struct score {
 struct scale {
 	uint32_t n, step, buffer;
 };
-/* position: where the sequence has what was opened; POSITION_NONE: nowhere. */
-void score_open(struct score *s, uint32_t position, struct scale scale);
+/* position: where the sequence has what was opened; POSITION_NONE: nowhere.  true: it continued a
+ * lane, as by score_continues() before. */
+bool score_open(struct score *s, uint32_t position, struct scale scale);
 /* Would this position continue a lane, and exactly? */
 bool score_continues(const struct score *s, uint32_t position, struct scale scale);
 bool score_succeeds(const struct score *s, uint32_t position, struct scale scale);

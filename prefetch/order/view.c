@@ -38,7 +38,8 @@ static const struct follow *main_walk(const struct tracker *t)
 {
 	const struct follow *last = NULL;
 
-	if (t->spec.kind != ORDER_AUTO || t->job_count > 0 || !fitted_of_late(t))
+	if (t->spec.kind != ORDER_AUTO || t->job_count > 0 || t->walk_count == 0 ||
+	    !fitted_of_late(t))
 		return NULL;
 	for (size_t i = 0; i < t->walk_count; i++)
 		if (!last || t->walks[i]->course.last_open > last->course.last_open)
