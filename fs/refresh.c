@@ -114,6 +114,21 @@ static int refresh(struct serve *s)
 	return r;
 }
 
+/* What the source says of itself must not be taken for what the mount says: that it is dead, busy,
+ * or another's. */
+static int refused(int error)
+{
+	switch (error) {
+	case -ENOTCONN:
+	case -ECONNABORTED:
+	case -ETIMEDOUT:
+	case -EACCES:
+	case -EPERM:
+		return -EIO;
+	}
+	return error;
+}
+
 static void run_refresh(struct errand *errand, struct serve *s)
 {
 	struct refresh_errand *e = dl_container_of(errand, struct refresh_errand, errand);
@@ -123,6 +138,7 @@ static void run_refresh(struct errand *errand, struct serve *s)
 
 	if (changed < 0 && changed != -ESHUTDOWN)
 		log_warning("the refresh failed: %s", strerror(-changed));
+	changed = refused(changed);
 	dl_lock_take(&r->lock);
 	r->done++;
 	r->changed = changed;

@@ -71,6 +71,19 @@ grep -q 'what is known of the source stays: No such file' .out || fail "$(cat .o
 mv away src
 "$DLFS" refresh mnt
 umount_dlfs mnt
+# Nor is a mount dead whose source is.
+mkdir below
+mount_dlfs src below
+mount_dlfs below mnt
+server=$(jq .pid below/.dlfs/stats.json)
+kill -STOP "$server"
+kill -9 "$(ps -o ppid= -p "$server" | tr -d ' ')" "$server"
+is_dead() { ! stat below > /dev/null 2>&1; }
+wait_for 30 is_dead || fail "the source did not die"
+expect_fail "$DLFS" refresh mnt
+grep -q 'what is known of the source stays: Input/output error' .out || fail "$(cat .out)"
+umount_dlfs mnt
+umount_dlfs below
 
 # An order that is refused has a name, and a reason.
 printf '0\n7\n' > list
