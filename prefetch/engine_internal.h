@@ -17,7 +17,8 @@
 
 #define FACTS_MAX (1u << 20)
 #define FACTS_SURE (FACTS_MAX / 8)     /* room for those that must not be lost */
-#define LOOSE_NS CLOCK_S               /* a late block is held so long; see settle_loose() */
+#define LOOSE_NS CLOCK_S               /* a late block is held so long; see settle_loose(); */
+#define HASTE_NS (100 * CLOCK_MS)      /* a small one only so long while others wait for room */
 
 enum fact_kind {
 	FACT_OPEN, FACT_OVERFLOW, FACT_KNOWN, FACT_LATE, FACT_ASKED, FACT_LOST, FACT_SPENT,

@@ -108,24 +108,33 @@ static void drop_loose(struct engine *e, struct loose *l)
 	loose_forget(e, l);
 }
 
-/* All of it was read; or it is there for a reader who jumps about in a big file, and has had
- * what it came for.  What the plan waits for is the plan's once the fetch is done. */
-static bool may_go(struct engine *e, const struct loose *l)
+/* When it goes if others wait for room: at once if all of it was read, or if it is there for a
+ * reader who jumps about in a big file, and has had what it came for.  Who reads but the head of
+ * each file never comes to its end, so a small one has a moment.  What the plan waits for is the
+ * plan's once the fetch is done. */
+static uint64_t may_go(struct engine *e, const struct loose *l)
 {
+	bool big = is_big(e, l->block.id);
+
 	if (l->block.number == 0 && plan_fetching(e->plan, l->block.id))
-		return false;
-	return l->spent || (l->until != UINT64_MAX && is_big(e, l->block.id) &&
-			    !late_wanted(e, l->block, true));
+		return UINT64_MAX;
+	if (l->spent)
+		return 0;
+	if (l->until == UINT64_MAX)
+		return UINT64_MAX;
+	if (!big)
+		return l->until - LOOSE_NS + HASTE_NS;
+	return late_wanted(e, l->block, true) ? l->until : 0;
 }
 
 /* While others wait for room, the oldest goes. */
-static void make_room(struct engine *e)
+static void make_room(struct engine *e, uint64_t now)
 {
 	while (late_short(e)) {
 		struct loose *l = (void *)e->loose.at, *best = NULL;
 
 		for (size_t i = 0; i < e->loose.len / sizeof(*l); i++)
-			if ((!best || l[i].until < best->until) && may_go(e, &l[i]))
+			if ((!best || l[i].until < best->until) && may_go(e, &l[i]) <= now)
 				best = &l[i];
 		if (!best)
 			return;
@@ -144,7 +153,7 @@ static void spent(struct engine *e, const struct fact *f)
 	if (is_big(e, b.id))           /* its room is for what is read ahead */
 		drop_loose(e, l);
 	else
-		make_room(e);
+		make_room(e, clock_now());
 }
 
 /* Of a big file, what its reader will come to is not let go before: he may take his time, and it
@@ -158,14 +167,20 @@ static uint64_t settle_loose(struct engine *e, uint64_t now)
 {
 	struct loose *l = (void *)e->loose.at;
 	uint64_t soonest = UINT64_MAX;
+	bool is_short;
 
+	make_room(e, now);
+	is_short = late_short(e);
 	for (size_t i = e->loose.len / sizeof(*l); i-- > 0;) {
 		if (l[i].until <= now && stays(e, &l[i]))
 			l[i].until = now + LOOSE_NS;
-		if (l[i].until <= now)
+		if (l[i].until <= now) {
 			drop_loose(e, &l[i]);
-		else
-			soonest = DL_MIN(soonest, l[i].until);
+			continue;
+		}
+		soonest = DL_MIN(soonest, l[i].until);
+		if (is_short)
+			soonest = DL_MIN(soonest, may_go(e, &l[i]));
 	}
 	return soonest;
 }
@@ -267,13 +282,13 @@ static void take_fact(struct engine *e, const struct fact *f)
 		break;
 	case FACT_DONE:
 		fetch_done(e, f);
-		make_room(e);
+		make_room(e, clock_now());
 		break;
 	case FACT_SPENT:
 		spent(e, f);
 		break;
 	case FACT_SHORT:
-		make_room(e);
+		make_room(e, clock_now());
 		break;
 	case FACT_PUSHED:
 	case FACT_DROPPED:
