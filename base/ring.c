@@ -89,11 +89,14 @@ static struct io_uring_sqe *next_call(struct ring *r)
 	return sqe;
 }
 
-void ring_openat2(struct ring *r, int folder, const char *path, struct open_how *how, void *tag)
+void ring_openat2(struct ring *r, int folder, const char *path, struct open_how *how, bool waits,
+		  void *tag)
 {
 	struct io_uring_sqe *sqe = next_call(r);
 
 	io_uring_prep_openat2(sqe, folder, path, how);
+	if (waits)
+		io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	io_uring_sqe_set_data(sqe, tag);
 }
 

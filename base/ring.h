@@ -17,7 +17,10 @@ void ring_close(struct ring *r);       /* NULL is fine */
 
 /* Start a call; its result arrives with `tag` in a later ring_wait().  What the pointers
  * point at stays until then.  A result is what the system call returns, or -errno. */
-void ring_openat2(struct ring *r, int folder, const char *path, struct open_how *how, void *tag);
+/* waits: it may have to ask a server.  The kernel makes an open at once as far as it knows the way,
+ * and would wait for the server then and there: so it is given to a thread of its own. */
+void ring_openat2(struct ring *r, int folder, const char *path, struct open_how *how, bool waits,
+		  void *tag);
 void ring_fstat(struct ring *r, int fd, struct statx *ret, void *tag);
 void ring_read(struct ring *r, int fd, void *at, size_t len, uint64_t offset, void *tag);
 

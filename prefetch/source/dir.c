@@ -10,7 +10,7 @@
 
 #define STOP_NS (5 * CLOCK_S)
 
-/* Told by the type of the root, which can only cost time if other kinds are mounted below. */
+/* Told by the type of the root; of what is mounted below it nothing is known. */
 static bool is_remote(int root)
 {
 	static const uint32_t types[] = {
@@ -30,6 +30,11 @@ static bool is_remote(int root)
 
 static int set_up(struct dir *d, unsigned jobs)
 {
+	struct attr root;
+	int r = manifest_attr(d->manifest, NODE_ROOT, &root);
+
+	if (r < 0)
+		return r;
 	d->jobs = calloc(jobs, sizeof(*d->jobs));
 	d->threads = calloc(jobs, sizeof(*d->threads));
 	if (!d->jobs || !d->threads)
@@ -37,7 +42,8 @@ static int set_up(struct dir *d, unsigned jobs)
 	d->root = fcntl(manifest_root_fd(d->manifest), F_DUPFD_CLOEXEC, 0);
 	if (d->root < 0)
 		return -errno;
-	d->remote = is_remote(d->root);
+	if (!is_remote(d->root))
+		d->dev = root.dev;
 	for (unsigned i = 0; i < jobs; i++)
 		d->jobs[i] = (struct dir_job){ .fd = -1, .folder = -1, .dir = d };
 	d->jobs_max = d->depth = jobs;

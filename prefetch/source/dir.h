@@ -30,6 +30,7 @@ struct dir_job {
 	int fd;                        /* -1: not open */
 	int result;                    /* after DIR_END */
 	bool checked, cached;
+	bool remote;                   /* even an fstat may have to ask a server */
 	unsigned again;                /* calls that were to be repeated */
 	struct buf path, bytes;
 	int folder;                    /* on the way, if the path is too long for one call; -1 */
@@ -45,7 +46,7 @@ struct dir_job {
 struct dir {
 	const struct manifest *manifest;
 	int root;                      /* our own: jobs that hang may outlive the manifest's */
-	bool remote;                   /* even an fstat may have to ask a server */
+	uint64_t dev;                  /* of it, if that is a local disk; else 0 */
 	_Atomic bool no_atime;         /* O_NOATIME is still worth a try */
 	struct dl_lock lock;
 	pthread_cond_t posted;         /* the queue or `stopping` changed */

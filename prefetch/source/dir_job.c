@@ -51,6 +51,7 @@ static int prepare_all(struct dir_job *j)
 		r = manifest_attr(m, node, &j->version);
 	if (r < 0)
 		return r;
+	j->remote = j->version.dev != j->dir->dev;
 	j->offset = j->fetch->offset;
 	j->len = j->fetch->len;
 	prepare_open(j, (char *)j->path.at);

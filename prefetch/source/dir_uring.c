@@ -9,7 +9,7 @@
 static void start_call(struct dir *d, struct dir_job *j)
 {
 	if (j->want == DIR_OPEN)
-		ring_openat2(d->ring, dir_from(j), j->rest, &j->how, j);
+		ring_openat2(d->ring, dir_from(j), j->rest, &j->how, j->remote, j);
 	else if (j->want == DIR_STAT)
 		ring_fstat(d->ring, j->fd, &j->now, j);
 	else
@@ -21,7 +21,7 @@ static void start_call(struct dir *d, struct dir_job *j)
  * costs more than the call, so where it cannot wait for a server it is made here and now. */
 static void go_on(struct dir *d, struct dir_job *j)
 {
-	while (j->want == DIR_STAT && !d->remote)
+	while (j->want == DIR_STAT && !j->remote)
 		dir_step(j, dir_fstat(j));
 	if (j->want == DIR_END)
 		dir_finish(j);
