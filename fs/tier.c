@@ -51,6 +51,7 @@ static int refuse_used(struct serve *s, int pid)
 }
 
 static void on_measured(void *serve);
+static int list_hashes(void *serve, struct buf *ret);
 
 static void note_problem(struct serve *s)
 {
@@ -72,6 +73,7 @@ int tier_open(struct serve *s)
 		.queue = DL_MIN(s->options->memory / 8, QUEUE_MAX),
 		.zstd = decide_zstd(c), .patient = true,
 		.heir = s->options->replacement, .distrust = s->options->shared->crashed,
+		.dataset = list_hashes, .context = s,
 	};
 	int pid = 0, r;
 
@@ -168,6 +170,25 @@ static int count_all(struct serve *s, struct keep_census **ret)
 	return 0;
 }
 
+/* On the disk's thread. */
+static int list_hashes(void *serve, struct buf *ret)
+{
+	struct serve *s = serve;
+	dl_cleanup(list_unrefp) struct list *all = NULL;
+	int r = list_new(s->manifest, LIST_ALL, NODE_ROOT, &all);
+
+	for (uint32_t i = 0; r == 0 && i < list_count(all); i++) {
+		struct disk_key key = { .part = 0 };
+		uint32_t hash;
+
+		r = kept_key(s->manifest, list_at(all, i), &key);
+		hash = (uint32_t)(key.hash[1] >> 32);
+		if (r == 0)
+			r = buf_append(ret, &hash, sizeof(hash));
+	}
+	return r;
+}
+
 /* A little more is wanted than there is room for: what comes last is not kept once it is full.  But
  * what is pinned must find room whenever it comes. */
 static int make_rule(const struct tier *t, struct keep_cost cost, struct keep_rule **ret)
@@ -254,6 +275,7 @@ void tier_dataset(struct serve *s)
 	if (!t->census || *c->keep || *c->never || t->warmed.len || !is_near(u.files, t->files) ||
 	    !is_near(u.bytes, t->bytes))
 		recount(s);
+	disk_dataset_changed(t->disk);
 }
 
 static void run_choice(struct errand *e, struct serve *s)

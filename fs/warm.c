@@ -91,13 +91,30 @@ struct target *warm_targets(struct warm *w, size_t *ret_count)
 
 /* --- Out again ---------------------------------------------------------------------------- */
 
-static uint64_t drop_kept(struct warm *w, sample_id id)
+static void count_dropped(struct warm *w, uint64_t bytes)
+{
+	DL_HOLD(&w->lock);
+	w->files += bytes > 0;
+	w->bytes += bytes;
+}
+
+static void drop_kept(struct warm *w, sample_id id)
 {
 	struct disk_key key;
 
-	if (kept_key(w->serve->manifest, id, &key) < 0)
-		return 0;
-	return disk_drop(w->serve->tier.disk, &key);
+	if (kept_key(w->serve->manifest, id, &key) == 0)
+		count_dropped(w, disk_drop(w->serve->tier.disk, &key));
+}
+
+/* What the store has of the source, also of files that are not there any more. */
+static void drop_source(struct warm *w)
+{
+	uint64_t source = kept_source(w->serve->manifest), bytes = 1;
+
+	while (bytes > 0 && !warm_ended(w)) {
+		bytes = disk_drop_any(w->serve->tier.disk, source);
+		count_dropped(w, bytes);
+	}
 }
 
 static void drop_waiting(struct warm *w, const struct target *t, size_t count)
@@ -112,7 +129,7 @@ static void drop_waiting(struct warm *w, const struct target *t, size_t count)
 }
 
 /* What is to be written would be there again; what is being written is waited for. */
-static void empty_store(struct warm *w, const struct target *t, size_t count)
+static void empty_store(struct warm *w, const struct target *t, size_t count, bool all)
 {
 	uint64_t last;
 
@@ -121,13 +138,10 @@ static void empty_store(struct warm *w, const struct target *t, size_t count)
 	last = disk_queued(w->serve->tier.disk);
 	while (!warm_ended(w) && !disk_settle(w->serve->tier.disk, last, clock_now() + TURN))
 		;
-	for (size_t i = 0; i < count && !warm_ended(w); i++) {
-		uint64_t bytes = drop_kept(w, t[i].id);
-
-		DL_HOLD(&w->lock);
-		w->files += bytes > 0;
-		w->bytes += bytes;
-	}
+	if (all)
+		drop_source(w);
+	for (size_t i = 0; !all && i < count && !warm_ended(w); i++)
+		drop_kept(w, t[i].id);
 	disk_trim(w->serve->tier.disk);
 }
 
@@ -197,12 +211,12 @@ static enum state drop_all(struct warm *w)
 	if (!has_store(w))
 		return STATE_DONE;
 	tier_unpin(w->serve);
-	empty_store(w, t, count);
+	empty_store(w, t, count, !*w->pattern);
 	count = pick_coming(w);
 	if (count == 0)
 		return STATE_DONE;
 	await_arrivals(w, t, count);
-	empty_store(w, t, count);
+	empty_store(w, t, count, false);
 	return STATE_DONE;
 }
 

@@ -421,7 +421,9 @@ const struct command cmd_drop = {
 	.usage = "MOUNTPOINT [PATTERN]",
 	.summary = "Forget what is kept in the store and in memory, and say how much it was",
 	.help = PATTERN_HELP
-		"\nThe source stays as it is; what is needed again is read again.\n"
+		"\nThe source stays as it is; what is needed again is read again. Without a\n"
+		"pattern what is kept of files that are gone from the source goes as well. What\n"
+		"is on its way from there is waited for; Ctrl-C ends that.\n"
 		"Exit code: 1 nothing matches, or the mount is too busy; 130 Ctrl-C, or it was\n"
 		"ended from elsewhere.\n",
 	.run = run_drop,

@@ -38,6 +38,13 @@ void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule)
 	keep_rule_free(old);
 }
 
+void disk_dataset_changed(struct disk *d)
+{
+	DL_HOLD(&d->lock);
+	d->recount = true;
+	atomic_store(&d->full, false);
+}
+
 /* Too little tells nothing of the rest. */
 static double shrunk(struct disk *d)
 {
@@ -236,6 +243,20 @@ uint64_t disk_drop(struct disk *d, const struct disk_key *key)
 	}
 	disk_leave(d, turn);
 	return bytes;
+}
+
+uint64_t disk_drop_any(struct disk *d, uint64_t source)
+{
+	struct record r;
+	struct place at;
+	unsigned turn;
+	bool found;
+
+	if (!disk_enter(d, &turn))
+		return 0;
+	found = index_of_source(d->index, source, &r, &at) == 0;
+	disk_leave(d, turn);
+	return found ? disk_drop(d, &r.key) : 0;
 }
 
 void disk_trim(struct disk *d)

@@ -17,8 +17,9 @@
  * What is kept: what a rule wants (disk_rule(), see keep.h), until the store is full.  Nothing that
  * is wanted is evicted for something else of the same dataset, so an epoch has as many hits as the
  * store holds samples.  Space of records that are stale (another version of the file), of other
- * datasets, or not wanted any more by a firm rule, is taken back by whole segments when what is
- * wanted lacks room: live records of the emptiest segment are moved, then the segment is deleted.
+ * datasets, of files that the dataset has not any more, or not wanted any more by a firm rule, is
+ * taken back by whole segments when what is wanted lacks room: live records of the emptiest segment
+ * are moved, then the segment is deleted.
  * Where it is the bound on records that is reached, they are forgotten, which moves nothing.
  *
  * No fault of the disk reaches a reader: full (or less than `keep_free`), read-only, I/O error,
@@ -49,6 +50,11 @@ struct disk_options {
 	bool patient;                  /* see disk_open() */
 	bool heir;                     /* see disk_open() */
 	bool distrust;                 /* make the index anew, whatever it says of itself */
+	/* Append the upper half of hash[1] of each key of the dataset, a uint32_t; in any order.
+	 * Asked on the disk's thread when room lacks, once a rule was told.  NULL, or an error:
+	 * whatever there is may be of the dataset. */
+	int (*dataset)(void *context, struct buf *ret);
+	void *context;
 	int zstd;                      /* a level, 1 to 19; DISK_RAW: store all as it is;
 	                                * DISK_AUTO: as far as processors are idle and the writer
 	                                * is not behind */
@@ -80,6 +86,7 @@ void disk_close(struct disk *d);
  * the disk's from here on.  Until it is told, all samples are wanted and all records are of the
  * dataset. */
 void disk_rule(struct disk *d, uint64_t source, struct keep_rule *rule);
+void disk_dataset_changed(struct disk *d);     /* by a file or more */
 /* Bytes that there are for samples, each with DISK_OVERHEAD; more than the size, if what is there
  * has shrunk.  And records, UINT64_MAX: no bound. */
 struct keep_room disk_room(struct disk *d);
@@ -101,6 +108,8 @@ bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_iden
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
 /* Forget it, all its parts.  Their bytes, 0 if there was nothing. */
 uint64_t disk_drop(struct disk *d, const struct disk_key *key);
+/* The same of any one sample of this source: hash[0] of its key. */
+uint64_t disk_drop_any(struct disk *d, uint64_t source);
 /* Forget what of these (sorted by disk_key_order()) is still to be written. */
 void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count);
 int disk_key_order(const void *a, const void *b);      /* by hash, for qsort() */

@@ -199,11 +199,11 @@ static int get(struct index *ix, MDB_txn *txn, const struct disk_key *key, struc
 	return r ? r : entry(key, &v, ret, ret_place);
 }
 
-/* Parts lie side by side, `hash` being what a key begins with. */
-static int get_any(struct index *ix, MDB_txn *txn, const struct disk_key *key, struct record *ret,
-		   struct place *ret_place)
+/* The first that has so much of its key in common with this one, whose rest is zeros. */
+static int get_from(struct index *ix, MDB_txn *txn, struct disk_key first, size_t common,
+		    struct record *ret, struct place *ret_place)
 {
-	struct disk_key first = { .hash = { key->hash[0], key->hash[1] } };
+	const struct disk_key wanted = first;
 	MDB_val k = key_of(&first), v;
 	MDB_cursor *cursor;
 	int r = mdb_cursor_open(txn, ix->dbi, &cursor);
@@ -211,8 +211,7 @@ static int get_any(struct index *ix, MDB_txn *txn, const struct disk_key *key, s
 	if (r != 0)
 		return r;
 	r = mdb_cursor_get(cursor, &k, &v, MDB_SET_RANGE);
-	if (r == 0 && (k.mv_size != sizeof(first) ||
-		       memcmp(k.mv_data, &first.hash, sizeof(first.hash)) != 0))
+	if (r == 0 && (k.mv_size != sizeof(first) || memcmp(k.mv_data, &wanted, common) != 0))
 		r = MDB_NOTFOUND;
 	if (r == 0) {
 		memcpy(&first, k.mv_data, sizeof(first));
@@ -220,6 +219,23 @@ static int get_any(struct index *ix, MDB_txn *txn, const struct disk_key *key, s
 	}
 	mdb_cursor_close(cursor);
 	return r;
+}
+
+/* Parts lie side by side, `hash` being what a key begins with. */
+static int get_any(struct index *ix, MDB_txn *txn, const struct disk_key *key, struct record *ret,
+		   struct place *ret_place)
+{
+	struct disk_key first = { .hash = { key->hash[0], key->hash[1] } };
+
+	return get_from(ix, txn, first, sizeof(first.hash), ret, ret_place);
+}
+
+static int get_of_source(struct index *ix, MDB_txn *txn, const struct disk_key *key,
+			 struct record *ret, struct place *ret_place)
+{
+	struct disk_key first = { .hash = { key->hash[0] } };
+
+	return get_from(ix, txn, first, sizeof(first.hash[0]), ret, ret_place);
 }
 
 static int look_up(struct index *ix, const struct disk_key *key, struct record *ret,
@@ -249,6 +265,13 @@ int index_any(struct index *ix, const struct disk_key *key, struct record *ret,
 	      struct place *ret_place)
 {
 	return look_up(ix, key, ret, ret_place, get_any);
+}
+
+int index_of_source(struct index *ix, uint64_t source, struct record *ret,
+		    struct place *ret_place)
+{
+	return look_up(ix, &(struct disk_key){ .hash = { source } }, ret, ret_place,
+		       get_of_source);
 }
 
 static int end(MDB_txn *txn, int r)

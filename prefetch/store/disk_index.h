@@ -35,6 +35,9 @@ int index_get(struct index *ix, const struct disk_key *key, struct record *ret,
 /* The same of any part of the sample. */
 int index_any(struct index *ix, const struct disk_key *key, struct record *ret,
 	      struct place *ret_place) DL_MUST_CHECK;
+/* The same of any sample of this source, which is hash[0]; *ret has its key. */
+int index_of_source(struct index *ix, uint64_t source, struct record *ret,
+		    struct place *ret_place) DL_MUST_CHECK;
 /* All, or none.  -ENOBUFS: it would be too large. */
 int index_apply(struct index *ix, struct index_change *changes, size_t count, struct mark mark)
 	DL_MUST_CHECK;

@@ -36,6 +36,8 @@ struct disk {
 	uint64_t records_most;
 	bool patient;
 	int zstd;
+	int (*ask_dataset)(void *context, struct buf *ret);
+	void *context;
 	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
 	uint64_t margin;               /* bytes that a batch may add to the index */
 	size_t batch_most;
@@ -67,7 +69,8 @@ struct disk {
 	uint64_t source;
 
 	struct keep_rule *rule;        /* NULL: all is wanted */
-	bool recount;                  /* `unwanted` is by an older rule */
+	bool recount;                  /* `unwanted` is by an older rule, or dataset */
+	struct buf dataset;            /* uint32_t, sorted; the writer's own; empty: not known */
 	_Atomic bool full;             /* and nothing can be taken back */
 	_Atomic uint64_t suspended_until;
 	_Atomic int error;             /* for which it is, or 0 */
@@ -116,13 +119,14 @@ bool space_victim(struct disk *d, uint32_t newest, struct segment *ret);
 bool space_spare(struct disk *d, struct segment *ret);
 void space_spent(struct disk *d, uint32_t number);     /* it has none any more */
 
-/* Without the lock. */
+/* Without the lock, on the writer thread. */
 bool space_wanted(struct disk *d, const struct record *r);
 /* Count what is not wanted any more; true: that has changed. */
 bool space_recount(struct disk *d);
 int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its file as well */
-/* Forget what is never to be kept.  On the writer thread.  true: there was something. */
+/* Forget what is never to be kept.  true: there was something. */
 bool space_weed(struct disk *d);
+/* On any thread from here on. */
 /* false: it was not there any more. */
 bool disk_forget(struct disk *d, const struct record *r, struct place at);
 void space_applied(struct disk *d, const struct index_change *changes, size_t count);

@@ -117,6 +117,7 @@ static void disk_free(struct disk *d)
 	pthread_cond_destroy(&d->idled);
 	free(d->segments);
 	keep_rule_free(d->rule);
+	buf_free(&d->dataset);
 	free(d->path);
 	free(d);
 }
@@ -134,6 +135,8 @@ static struct disk *disk_new(const struct disk_options *o)
 	d->patient = o->patient;
 	d->distrust = o->distrust;
 	d->zstd = o->zstd;
+	d->ask_dataset = o->dataset;
+	d->context = o->context;
 	d->queue_most = o->queue ? o->queue : QUEUE_MOST;
 	d->segment_most = DL_MIN(SEGMENT_MOST, o->size / SEGMENTS);
 	d->batch_most = DL_MIN(o->size / SEGMENTS / 2 / INDEX_PAGES, BATCH_MOST - 8) + 8;

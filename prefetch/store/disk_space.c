@@ -196,9 +196,42 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 
 /* --- What is wanted ------------------------------------------------------------------------ */
 
+static int by_value(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* It is not needed, and so not held, before room lacks. */
+static void learn_dataset(struct disk *d)
+{
+	struct buf *all = &d->dataset;
+
+	buf_free(all);
+	if (!d->ask_dataset || d->closing)
+		return;
+	if (d->ask_dataset(d->context, all) < 0)
+		buf_free(all);
+	if (all->len)
+		qsort(all->at, all->len / sizeof(uint32_t), sizeof(uint32_t), by_value);
+}
+
+static bool in_dataset(const struct disk *d, const struct record *r)
+{
+	const struct buf *all = &d->dataset;
+	uint32_t hash = (uint32_t)(r->key.hash[1] >> 32);
+
+	dl_assert_held(&d->lock);
+	return !d->has_source || r->key.hash[0] != d->source || all->len == 0 ||
+		bsearch(&hash, all->at, all->len / sizeof(hash), sizeof(hash), by_value);
+}
+
 bool space_wanted(struct disk *d, const struct record *r)
 {
 	DL_HOLD(&d->lock);
+	if (!in_dataset(d, r))
+		return false;
 	return !d->rule || !d->rule->firm || keep_wants(d->rule, r->key.hash[1], r->id.size);
 }
 
@@ -262,5 +295,6 @@ bool space_recount(struct disk *d)
 	for (size_t i = 0; i < d->count; i++)
 		d->segments[i].unwanted = d->segments[i].unwanted_records = 0;
 	dl_lock_drop(&d->lock);
+	learn_dataset(d);
 	return index_each(d->index, count_unwanted, d) == 0;
 }

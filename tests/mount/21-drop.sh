@@ -90,3 +90,37 @@ cat "$mnt"/a/*.jpg "$mnt"/b/*.jpg > "$work/read"
 cat "$src"/a/*.jpg "$src"/b/*.jpg | cmp - "$work/read"
 half && [ "$(stat_of store_hits)" = 40 ] || fail "$(stat_of store_hits) of $(stat_of store_records) came from the store"
 umount_dlfs "$mnt"
+rm -r "$store"
+
+# Also what the store has of files that are gone from the source; but nothing of another source.
+mount_dlfs "$src/a" "$mnt" "order=none,$stored"
+say warm "$mnt"
+umount_dlfs "$mnt"
+mount_dlfs "$src" "$mnt" "order=none,chunk=1MiB,$stored"
+say warm "$mnt" '*.jpg'
+[ "$(stat_of store_records)" = 120 ] || fail "$(stat_of store_records) are there"
+rm "$src"/b/[1-4].jpg
+say refresh "$mnt"
+say drop "$mnt" b
+has '^forgotten: 36 files'
+say drop "$mnt"
+has '^forgotten: 44 files'
+[ "$(stat_of store_records)" = 40 ] || fail "$(stat_of store_records) are there"
+umount_dlfs "$mnt"
+mount_dlfs "$src/a" "$mnt" "order=none,$stored"
+say warm "$mnt"
+has '(40 were already)'
+
+# Without that they go as soon as others have no room.
+rm "$src"/a/1?.jpg
+for i in $(seq 10); do head -c 20000 /dev/urandom > "$src/a/new$i.jpg"; done
+sleep 2.1
+umount_dlfs "$mnt"
+mount_dlfs "$src/a" "$mnt" "order=none,$stored,store.files=40"
+say refresh "$mnt"
+[ "$(stat_of store_records)" = 40 ] || fail "$(stat_of store_records) are there"
+say warm "$mnt"
+say warm "$mnt"
+has '(40 were already)'
+[ "$(stat_of store_records)" = 40 ] || fail "$(stat_of store_records) are there"
+umount_dlfs "$mnt"

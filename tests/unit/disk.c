@@ -84,6 +84,26 @@ Test(disk, a_drop_takes_all_parts)
 	cr_expect(disk_report(d).records == 1 && has(d, SOURCE, 1, 1));
 }
 
+Test(disk, all_of_a_source_can_be_dropped_one_by_one)
+{
+	struct disk_key key = key_at(SOURCE, 0);
+	struct disk_identity id = version_of(0, 1);
+	uint64_t bytes = 0, more, samples = 0;
+
+	for (uint64_t source = SOURCE - 1; source <= SOURCE + 1; source++)
+		for (uint64_t n = 1; n < 10; n++)
+			put(d, source, n, 1, 100);
+	for (key.part = 0; key.part < 5; key.part++)
+		disk_put(d, &key, &id, (struct bytes){ (const uint8_t[100]){ 0 }, 100 });
+	writer_drain(d);
+	for (; (more = disk_drop_any(d, SOURCE)) > 0; samples++)
+		bytes += more;
+	cr_expect_eq(samples, 10);
+	cr_expect_eq(bytes, 14 * (RECORD_HEAD + 100));
+	cr_expect_eq(disk_report(d).records, 18);
+	cr_expect(has(d, SOURCE - 1, 9, 1) && has(d, SOURCE + 1, 1, 1));
+}
+
 /* --- One owner ----------------------------------------------------------------------------- */
 
 Test(disk, a_second_open_is_told_who_has_it)
