@@ -181,22 +181,23 @@ static size_t pick_coming(struct warm *w)
 	return left;
 }
 
+static uint64_t count_coming(struct warm *w, const struct target *t, size_t count)
+{
+	uint64_t coming = 0;
+
+	for (size_t i = 0; i < count; i++)
+		coming += engine_is_coming(w->serve->engine, t[i].id);
+	DL_HOLD(&w->lock);
+	w->coming = coming;
+	return coming;
+}
+
 /* What was under way to memory goes to the store as well.  A source may take any time for it, but
  * whoever waits can end that. */
 static void await_arrivals(struct warm *w, const struct target *t, size_t count)
 {
-	for (size_t i = 0; i < count && !warm_ended(w); i++) {
-		{
-			DL_HOLD(&w->lock);
-			w->coming = count - i;
-		}
-		while (engine_is_coming(w->serve->engine, t[i].id) && !warm_ended(w))
-			warm_wait(w);
-	}
-	if (warm_ended(w))
-		return;
-	DL_HOLD(&w->lock);
-	w->coming = 0;
+	while (count_coming(w, t, count) > 0 && !warm_ended(w))
+		warm_wait(w);
 }
 
 /* Memory first: from then on nothing is fetched that nobody reads. */

@@ -13,6 +13,7 @@
 
 #define LOOK_US 50000
 #define LINE_NS (5 * CLOCK_S)          /* between lines, where there is no terminal */
+#define QUIET_NS CLOCK_S               /* until a drop says what it waits for */
 #define MEMORY_NS (5 * CLOCK_S)        /* the rate is that of so much time */
 #define MARKS 128
 #define STOP_NS CLOCK_S                /* for what is on its way when it is interrupted */
@@ -117,8 +118,29 @@ static void print_bar(double part, size_t beside)
 			width - full, "");
 }
 
-/* files, bytes, rate, time left: over the line before on a terminal, else a line now and then. */
-static void show(struct progress *p, const struct view *v, bool last)
+static bool is_due(struct progress *p, bool last)
+{
+	if (!p->terminal && !last && clock_now() < p->line_at)
+		return false;
+	p->shown = true;
+	p->line_at = clock_now() + LINE_NS;
+	return true;
+}
+
+/* Over the line before on a terminal.  part < 0: nobody knows how much there is of it. */
+static void print_line(const struct progress *p, double part, const char *text)
+{
+	if (p->terminal) {             /* a narrow one cuts it, so that it stays one line */
+		fputs("\r\033[K\033[?7l", stderr);
+		if (part >= 0)
+			print_bar(part, strlen(text));
+	}
+	fprintf(stderr, "%s%s", text, p->terminal ? "\033[?7h" : "\n");
+	fflush(stderr);
+}
+
+/* files, bytes, rate, time left: at once on a terminal, else a line now and then. */
+static void show_warm(struct progress *p, const struct view *v, bool last)
 {
 	double bytes = view_number(v, "bytes"), all = view_number(v, "all_bytes");
 	/* What was to be written and was not is not there after all. */
@@ -126,10 +148,8 @@ static void show(struct progress *p, const struct view *v, bool last)
 	double part = all > 0 ? DL_MIN(bytes / all, 1.0) : 0;
 	char a[32], b[32], c[32], left[32] = "?", text[200];
 
-	if (!p->terminal && !last && clock_now() < p->line_at)
+	if (!is_due(p, last))
 		return;
-	p->shown = true;
-	p->line_at = clock_now() + LINE_NS;
 	if (rate > 0)
 		time_text((all - bytes) / rate, left);
 	snprintf(text, sizeof(text), "%3.0f %%  %.0f of %.0f files, %s of %s, %s/s, %s left",
@@ -138,12 +158,32 @@ static void show(struct progress *p, const struct view *v, bool last)
 		 units_human_size((uint64_t)rate, c), left);
 	if (view_number(v, "all_files") == 0)
 		snprintf(text, sizeof(text), "looking for what is there already");
-	if (p->terminal) {             /* a narrow one cuts it, so that it stays one line */
-		fputs("\r\033[K\033[?7l", stderr);
-		print_bar(part, strlen(text));
-	}
-	fprintf(stderr, "%s%s", text, p->terminal ? "\033[?7h" : "\n");
-	fflush(stderr);
+	print_line(p, part, text);
+}
+
+/* Most are over before anything is to be shown. */
+static void show_drop(struct progress *p, const struct view *v)
+{
+	double coming = view_number(v, "coming"), files = view_number(v, "files");
+	char text[160] = "finding out what there is to forget";
+
+	if (clock_now() < p->begun + QUIET_NS || !is_due(p, false))
+		return;
+	if (files > 0)
+		snprintf(text, sizeof(text), "%.0f file%s forgotten", files, cli_plural(files));
+	if (coming > 0)
+		snprintf(text, sizeof(text), "waiting for %.0f file%s on the way from the source, "
+			 "to forget %s too", coming, cli_plural(coming),
+			 coming == 1 ? "it" : "them");
+	print_line(p, -1, text);
+}
+
+static void show(const struct command *c, struct progress *p, const struct view *v, bool last)
+{
+	if (c == &cmd_warm)
+		show_warm(p, v, last);
+	else if (!last)
+		show_drop(p, v);
 }
 
 /* Without a pattern the store is filled as far as it goes, and more was not asked for; but whoever
@@ -333,13 +373,12 @@ static int watch(const struct command *c, const char *mountpoint, const char *pa
 		r = check_number(c, mountpoint, pattern, v, &number);
 		if (r == CLI_OK && known && (strcmp(view_text(v, "state"), "running") != 0 ||
 					     (told && clock_now() > told + STOP_NS))) {
-			if (c == &cmd_warm && p->shown && !p->terminal)
-				show(p, v, true);
+			if (p->shown && !p->terminal)
+				show(c, p, v, true);
 			*ret = v;
 			return CLI_OK;
 		}
-		if (c == &cmd_warm)
-			show(p, v, false);
+		show(c, p, v, false);
 		view_free(v);
 		if (r != CLI_OK)
 			return r;
@@ -381,7 +420,7 @@ static int run(const struct command *c, int argc, char **argv)
 	r = begin(c, mountpoint, pattern, &number);
 	if (r == CLI_OK)
 		r = watch(c, mountpoint, pattern, number, &p, &v);
-	if (p.terminal && c == &cmd_warm)
+	if (p.terminal && p.shown)
 		fputs("\r\033[K", stderr);
 	if (r != CLI_OK)
 		return r;

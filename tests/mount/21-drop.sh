@@ -61,6 +61,7 @@ umount_dlfs "$mnt"
 mount_dlfs "$src" "$mnt" "order=sequential,source_layers=slow:latency=2500ms\\,parallel=4,$stored"
 say drop "$mnt" b
 say drop "$mnt"
+has '^waiting for [0-9]* files on the way from the source'
 [ "$(stat_of store_records)" = 0 ] || fail "$(stat_of store_records) are there"
 fetches=$(stat_of fetches)
 sleep 3
