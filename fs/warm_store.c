@@ -299,6 +299,8 @@ enum state warm_fill_store(struct warm *w)
 		if (pass > 0)
 			await_settling(w);
 		bring_all(w);
+		if (w->stopping)       /* what is in flight has its target as long as that is */
+			return STATE_DONE;
 		count_kept(w, files, bytes);
 	}
 	warm_targets(w, &count);

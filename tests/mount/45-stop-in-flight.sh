@@ -12,10 +12,10 @@ done
 head -c 65536 /dev/zero > "$src/scribbled"
 options=memory=4MiB,verify=ttl,verify_ttl=1s,store.path=$work/store,store.size=8MiB,store.keep_free=0
 
-# use.py SOURCE MOUNT HOW: without a pause and whatever it says, so that there is always more of it to answer
+# use.py SOURCE MOUNT HOW FILE: without a pause and whatever it says, so that there is always more of it to answer
 cat > "$work/use.py" << 'END'
 import glob, mmap, os, sys
-source, mount, how = sys.argv[1:]
+source, mount, how, begun = sys.argv[1:]
 names = [f"{d}/{i}" for d in range(1, 5) for i in range(1, 41)]
 turn = 0
 def read():
@@ -29,8 +29,8 @@ def ask():
     os.listdir(f"{mount}/.dlfs/epoch/{turn % 3}")
 def order():
     os.setxattr(mount, "user.dlfs.order", [b"sequential", b"torch:seed=1", b"auto"][turn % 3])
-def warm():
-    os.setxattr(mount, ["user.dlfs.warm", "user.dlfs.drop", "user.dlfs.cancel"][turn % 3], b"")
+def warm():                            # for long enough that fetches of it are under way
+    os.setxattr(mount, f"user.dlfs.{'warm' if turn % 200 else ['drop', 'cancel'][turn // 200 % 2]}", b"")
 def change():                          # a new name, and in time another file for an old one
     name = f"{1 + turn % 4}/new{turn % 64}"
     with open(f"{source}/new", "w") as f:
@@ -51,7 +51,10 @@ while True:
     except OSError:
         pass
     turn += 1
+    if turn == 1:
+        open(begun, "w").close()
 END
+all_begun() { [ "$(find "$work" -name 'begun.*' | wc -l)" = "${#users[@]}" ]; }
 answers() { [ -e "$mnt/1" ] && [ -e "$mnt/.dlfs/stats.json" ]; }
 
 remember "$mnt"
@@ -61,9 +64,11 @@ for round in $(seq "${ROUNDS:-6}"); do
 	"$DLFS" mount -f "$src" "$mnt" -o "$options$slow" 2> "$work/log.$round" & server=$!
 	wait_for 60 answers || fail "round $round: no mount: $(cat "$work"/log.*)"
 	users=()
+	rm -f "$work"/begun.*
 	for how in read read ask order warm change scribble; do
-		python3 "$work/use.py" "$src" "$mnt" $how 2> /dev/null & users+=($!)
+		python3 "$work/use.py" "$src" "$mnt" $how "$work/begun.${#users[@]}" 2> /dev/null & users+=($!)
 	done
+	wait_for 60 all_begun || fail "round $round: not all are at work"
 	sleep "0.$((RANDOM % 600 + 300))"
 	# The parent, or the server alone, whose end the parent sees.
 	[ $((round % 3)) != 0 ] && asked=$server || asked=$(stat_of pid)
