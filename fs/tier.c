@@ -325,6 +325,15 @@ int tier_pin(struct serve *s, const char *pattern)
 	return r;
 }
 
+bool tier_never(const struct serve *s, sample_id id)
+{
+	const char *never = s->options->config->never;
+	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
+
+	return *never && manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
+		buf_append(&path, "", 1) == 0 && pattern_any(never, (char *)path.at);
+}
+
 unsigned tier_choices(struct serve *s)
 {
 	DL_HOLD(&s->tier.lock);

@@ -226,7 +226,8 @@ static enum state drop_all(struct warm *w)
 static void forget_counts(struct warm *w)
 {
 	w->files = w->bytes = w->all_files = w->all_bytes = 0;
-	w->large = w->left_out = w->failed = w->memory = 0;
+	w->large = w->never = w->left_out = w->failed = w->memory = 0;
+	w->bound = "";
 	w->before = w->before_bytes = w->matched = w->coming = 0;
 }
 
@@ -237,6 +238,12 @@ static int begin_again(struct warm *w)
 	return find_targets(w);
 }
 
+static bool lacks_room(struct warm *w)
+{
+	DL_HOLD(&w->lock);
+	return w->left_out > 0;
+}
+
 /* While it is filled it may turn out that something else is worth keeping, by what the fetches
  * cost. */
 static enum state fill_store(struct warm *w)
@@ -244,13 +251,18 @@ static enum state fill_store(struct warm *w)
 	for (int round = 1;; round++) {
 		unsigned choices = tier_choices(w->serve);
 		enum state state = warm_fill_store(w);
+		bool over = round == ROUNDS || choices == tier_choices(w->serve);
 
-		if (state != STATE_DONE || warm_ended(w) || round == ROUNDS ||
-		    choices == tier_choices(w->serve))
+		if (state != STATE_DONE || warm_ended(w) ||
+		    (over && round == 1 && !lacks_room(w)))
 			return state;
 		if (begin_again(w) < 0)
 			return STATE_FAILED;
+		if (over)
+			break;
 	}
+	warm_sum_up_store(w);
+	return STATE_DONE;
 }
 
 static enum state carry_out(struct warm *w)
@@ -322,6 +334,7 @@ int warm_start(struct serve *s, struct warm **ret)
 	if (!w)
 		return -ENOMEM;
 	w->serve = s;
+	w->bound = "";
 	w->number = (uint64_t)getpid() << NUMBERS_BITS;
 	dl_lock_init(&w->lock);
 	dl_cond_init(&w->changed);
@@ -382,14 +395,16 @@ int warm_report(struct warm *w, struct buf *ret)
 			  "\"where\": \"%s\", "
 			  "\"files\": %ju, \"bytes\": %ju, \"all_files\": %ju, "
 			  "\"all_bytes\": %ju, \"before\": %ju, \"large\": %ju, "
-			  "\"left_out\": %ju, \"failed\": %ju, \"memory\": %ju, "
+			  "\"never\": %ju, \"left_out\": %ju, \"bound\": \"%s\", "
+			  "\"failed\": %ju, \"memory\": %ju, "
 			  "\"matched\": %ju, \"before_bytes\": %ju, "
 			  "\"coming\": %ju, \"filling\": %s}",
 			  whats[w->what], (uintmax_t)w->number, states[w->state],
 			  has_store(w) ? "store" : "memory", (uintmax_t)w->files,
 			  (uintmax_t)w->bytes, (uintmax_t)w->all_files,
 			  (uintmax_t)w->all_bytes, (uintmax_t)w->before, (uintmax_t)w->large,
-			  (uintmax_t)w->left_out, (uintmax_t)w->failed, (uintmax_t)w->memory,
+			  (uintmax_t)w->never, (uintmax_t)w->left_out, w->bound,
+			  (uintmax_t)w->failed, (uintmax_t)w->memory,
 			  (uintmax_t)w->matched, (uintmax_t)w->before_bytes,
 			  (uintmax_t)w->coming,
 			  stats_get(&w->serve->stats->filling) ? "true" : "false");

@@ -26,8 +26,10 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *               store); of
  *     all_files, all_bytes     that there will be
  *     before    files that were there already
- *     large, left_out, failed  files that are too large to be kept whole; that have no room, or
- *               are never to be kept; that could not be read
+ *     large, never, left_out, failed  files that are too large to be kept whole; that the settings
+ *               say are never to be kept; that have no room; that could not be read
+ *     bound     what would have to be larger for that room: "store.size", "store.files", "memory",
+ *               or "" where it is none of them
  *     memory    bytes in memory that were forgotten (drop)
  *     matched   files that match the pattern
  *     before_bytes  of `before`

@@ -36,9 +36,10 @@ struct warm {
 	enum what what;
 	uint64_t number;               /* of the last one */
 	enum state state;
-	uint64_t files, bytes, all_files, all_bytes, before, large, left_out, failed, memory;
-	uint64_t before_bytes, coming;
+	uint64_t files, bytes, all_files, all_bytes, before, large, never, left_out, failed;
+	uint64_t before_bytes, memory, coming;
 	uint64_t matched;
+	const char *bound;             /* the setting because of which some are left out; or "" */
 	uint64_t flying, flying_bytes;
 };
 
@@ -49,4 +50,7 @@ struct target *warm_targets(struct warm *w, size_t *ret_count);
 
 /* Bring the targets in. */
 enum state warm_fill_store(struct warm *w);
+/* Once that is over, with all targets again: what is there.  What came may have taken the place of
+ * what was. */
+void warm_sum_up_store(struct warm *w);
 enum state warm_fill_memory(struct warm *w);

@@ -85,9 +85,11 @@ enum state warm_fill_memory(struct warm *w)
 	DL_HOLD(&w->lock);
 	if (warm_ended(w))
 		return STATE_DONE;
-	if (r == -ENOSPC)
+	if (r == -ENOSPC) {
 		w->left_out = w->all_files - w->files;
-	else
+		w->bound = "memory";
+	} else {
 		w->failed = w->all_files - w->files;
+	}
 	return STATE_DONE;
 }

@@ -138,17 +138,20 @@ static bool is_wanted(const struct warm *w, const struct target *t)
 
 /* --- Once over all ------------------------------------------------------------------------ */
 
-struct sorted { uint64_t files, bytes, all_files, all_bytes, large, left_out; };
+struct sorted { uint64_t files, bytes, all_files, all_bytes, large, never, left_out; };
 
 /* true: it is to be brought. */
 static bool sort_one(const struct warm *w, const struct target *t, struct sorted *to)
 {
 	bool large = t->size > engine_whole(w->serve->engine);
 	bool there = has(w, t->id);
-	bool wanted = t->size > 0 && !large && (there || is_wanted(w, t));
+	bool fits = t->size > 0 && !large;
+	bool wanted = fits && (there || is_wanted(w, t));
+	bool never = fits && !wanted && tier_never(w->serve, t->id);
 
 	to->large += large;
-	to->left_out += !wanted && t->size > 0 && !large;
+	to->never += never;
+	to->left_out += fits && !wanted && !never;
 	to->files += there;
 	to->bytes += there ? t->size : 0;
 	to->all_files += wanted;
@@ -174,6 +177,7 @@ static void sort_out(struct warm *w)
 	w->all_files = s.all_files;
 	w->all_bytes = s.all_bytes;
 	w->large = s.large;
+	w->never = s.never;
 	w->left_out = s.left_out;
 	w->failed = 0;
 	if (w->again)
@@ -201,6 +205,18 @@ static void count_kept(struct warm *w, uint64_t files, uint64_t bytes)
 	DL_HOLD(&w->lock);
 	w->files = files;
 	w->bytes = bytes;
+}
+
+/* Some of them may still come. */
+static bool are_wanted(struct warm *w)
+{
+	size_t all;
+	struct target *t = warm_targets(w, &all);
+
+	for (size_t i = 0; i < all && !warm_ended(w); i++)
+		if (is_wanted(w, &t[i]))
+			return true;
+	return false;
 }
 
 static bool is_suspended(const struct warm *w)
@@ -296,6 +312,8 @@ enum state warm_fill_store(struct warm *w)
 			bytes = w->bytes;
 			w->failed = 0;
 		}
+		if (pass > 0 && !are_wanted(w))
+			break;
 		if (pass > 0)
 			await_settling(w);
 		bring_all(w);
@@ -310,4 +328,35 @@ enum state warm_fill_store(struct warm *w)
 	if (!warm_ended(w))            /* else they were not come to */
 		w->left_out += count - DL_MIN(count, w->failed);
 	return STATE_DONE;
+}
+
+/* Of records that are not wanted an eighth may not be worth taking back. */
+static const char *bound_of(struct warm *w)
+{
+	uint64_t most = w->serve->options->config->store_files;
+	uint64_t records = disk_report(w->serve->tier.disk).records;
+
+	return most && records >= most - most / 8 ? "store.files" : "store.size";
+}
+
+static uint64_t failed_of(struct warm *w)
+{
+	DL_HOLD(&w->lock);
+	return w->failed;
+}
+
+void warm_sum_up_store(struct warm *w)
+{
+	uint64_t failed = failed_of(w);
+	const char *bound = bound_of(w);
+	size_t missing;
+
+	sort_out(w);
+	warm_targets(w, &missing);
+	DL_HOLD(&w->lock);
+	w->failed = DL_MIN(failed, missing);
+	w->bound = w->left_out ? bound : "";
+	w->left_out += missing - w->failed;
+	w->all_files = w->files + w->failed;
+	w->all_bytes = w->bytes;
 }

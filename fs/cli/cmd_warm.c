@@ -191,7 +191,7 @@ static void show(const struct command *c, struct progress *p, const struct view 
 static int left_out(const struct view *v, bool chosen)
 {
 	double large = view_number(v, "large");
-	double count = large + (chosen ? view_number(v, "left_out") : 0);
+	double count = large + (chosen ? view_number(v, "left_out") + view_number(v, "never") : 0);
 
 	if (count == 0)
 		return CLI_OK;
@@ -206,6 +206,21 @@ static void print_count(const struct view *v, const char *key, const char *text)
 	if (view_number(v, key) > 0)
 		printf("%.0f file%s %s\n", view_number(v, key), cli_plural(view_number(v, key)),
 		       text);
+}
+
+static void print_left_out(const struct view *v, bool store)
+{
+	double files = view_number(v, "files"), left_out = view_number(v, "left_out");
+	const char *bound = view_text(v, "bound");
+
+	if (left_out > 0 && *bound)
+		printf("%s is full: %.0f of %.0f files are there; a larger `%s` at the mount has "
+		       "room for more\n", store ? "the store" : "memory", files, files + left_out,
+		       bound);
+	else
+		print_count(v, "left_out", "left out: no room, or changed just now");
+	print_count(v, "never", "left out: never to be stored");
+	print_count(v, "large", "left out: too large to be kept whole");
 }
 
 /* Ctrl-C does not end that: it was there before, and comes again after each run. */
@@ -231,9 +246,7 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 	       cli_plural(files), units_human_size((uint64_t)view_number(v, "bytes"), a),
 	       files == 1 ? "is" : "are", store ? "the store" : "memory", before,
 	       before == 1 ? "was" : "were", (double)(clock_now() - begun) / 1e9);
-	print_count(v, "left_out", store ? "left out: no room, or never to be stored" :
-		    "left out: no room");
-	print_count(v, "large", "left out: too large to be kept whole");
+	print_left_out(v, store);
 	r = cli_printed(CLI_OK);
 	if (r != CLI_OK)
 		return r;

@@ -174,8 +174,24 @@ rm -r "$store"
 # As much as has room is all that was asked for, unless it was asked for by name.
 mount_dlfs "$src/a" "$mnt" "$far,order=none,store.path=$store,store.files=10,store.size=64MiB,store.keep_free=0"
 says "$DLFS" warm "$mnt"
-has '^[45][0-9] files left out: no room'
+kept=$(stat_of store_records)
+has "^the store is full: $kept of 60 files are there; a larger .store.files. at the mount has room for more"
 leaves_out "$DLFS" warm "$mnt" '*.jpg'
+umount_dlfs "$mnt"
+rm -r "$store"
+
+# What it says is what is there in the end, though what is worth most is found out meanwhile, and takes its place.
+mkdir "$work/mixed"
+for i in $(seq 800); do head -c $((5000 + i % 7 * 5000)) /dev/urandom > "$work/mixed/$i.jpg"; done
+sleep 2.1
+deep=source_layers=slow:latency=10ms\\,parallel=16
+mount_dlfs "$work/mixed" "$mnt" "$deep,order=none,store.path=$store,store.size=8MiB,store.keep_free=0"
+for turn in 1 2; do
+	says "$DLFS" warm "$mnt"
+	kept=$(stat_of store_records)
+	has "^$kept files, "
+	has "^the store is full: $kept of 800 files are there; a larger .store.size. at the mount has room for more"
+done
 umount_dlfs "$mnt"
 rm -r "$store"
 
@@ -183,7 +199,8 @@ rm -r "$store"
 mount_dlfs "$src" "$mnt" "$far,order=none,store.path=$store,store.size=1MiB,store.keep_free=0,keep=b/1*,never=b/1?.png"
 [ "$(grep -c '^keep: \["b/1\*"\]$' "$mnt/.dlfs/config.yaml")" = 1 ] || fail "$(cat "$mnt/.dlfs/config.yaml")"
 leaves_out "$DLFS" warm "$mnt"
-has 'left out: no room, or never to be stored'
+has '^the store is full: '
+has '^1[0-9] files left out: never to be stored'
 [ "$(state_of b/1.png)" = disk ] || fail "b/1.png is not kept"
 for i in $(seq 10 19); do [ "$(state_of "b/$i.png")" = source ] || fail "b/$i.png is kept"; done
 umount_dlfs "$mnt"
@@ -192,6 +209,7 @@ umount_dlfs "$mnt"
 mount_dlfs "$src" "$mnt" "$far,order=none,memory=4MiB"
 says "$DLFS" warm "$mnt" a
 has '^60 files, 472 KiB in the source, are in memory'
+! grep -q full "$work/out" || fail "$(cat "$work/out")"
 [ "$(stat_of memory_bytes)" -gt 400000 ] || fail "memory: $(stat_of memory_bytes)"
 cat "$mnt"/a/*.jpg > /dev/null
 [ "$(stat_of late)" = 0 ] || fail "late: $(stat_of late)"
@@ -208,6 +226,7 @@ mount_dlfs "$work/tiny" "$mnt" "order=none,memory=4MiB"
 ls -lR "$mnt" > /dev/null
 says "$DLFS" warm "$mnt"
 held=$(sed -n 's/^\([0-9]*\) files.* in memory.*/\1/p' "$work/out")
+has "^memory is full: $held of 1500 files are there; a larger .memory. at the mount has room for more"
 [ "$held" -le 1024 ] && [ "$held" -ge 500 ] || fail "$held pages in 4 MiB: $(cat "$work/out")"
 [ "$(stat_of memory_bytes)" = $((held * 4096)) ] || fail "$(stat_of memory_bytes) bytes for $held pages"
 [ "$(stat_of bytes_fetched)" -le 12000 ] || fail "fetched $(stat_of bytes_fetched) bytes"
