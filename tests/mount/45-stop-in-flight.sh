@@ -12,7 +12,8 @@ done
 head -c 65536 /dev/zero > "$src/scribbled"
 options=memory=4MiB,verify=ttl,verify_ttl=1s,store.path=$work/store,store.size=8MiB,store.keep_free=0
 
-# use.py SOURCE MOUNT HOW FILE: without a pause and whatever it says, so that there is always more of it to answer
+# use.py SOURCE MOUNT HOW FILE: without a pause and whatever it says, so that there is always more of it to answer,
+# as long as it is mounted
 cat > "$work/use.py" << 'END'
 import glob, mmap, os, sys
 source, mount, how, begun = sys.argv[1:]
@@ -49,7 +50,8 @@ while True:
     try:
         globals()[how]()
     except OSError:
-        pass
+        if not os.path.ismount(mount): # nobody can ask it any more, and it needs the processor
+            break
     turn += 1
     if turn == 1:
         open(begun, "w").close()
