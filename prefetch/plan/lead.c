@@ -24,11 +24,15 @@ void lead_start(struct plan *p)
 	p->target = p->limits.lead ? p->limits.lead : DL_MAX(p->limits.depth * 2, LEAD_FIRST);
 }
 
+uint64_t lead_share(const struct plan *p)
+{
+	return cap(p) / DL_MAX(p->full_courses, 1u);
+}
+
 static uint32_t lead_of(const struct plan *p, const struct slot *s)
 {
-	uint64_t share = cap(p) / DL_MAX(p->full_courses, 1u);
 	uint64_t proven = DL_MAX(s->front - s->start, LEAD_UNPROVEN);
-	uint64_t lead = DL_MIN((uint64_t)p->target, share);
+	uint64_t lead = DL_MIN((uint64_t)p->target, lead_share(p));
 
 	if (s->provisional)
 		lead = DL_MIN(lead, LEAD_PROVISIONAL);

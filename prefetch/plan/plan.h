@@ -28,6 +28,9 @@
  * the kernel dropped what was pushed (plan_lost).  What is kept is never traded for a lead
  * deeper than the target.
  *
+ * Readers may be so far apart that what lies between them does not all fit: then each has a few of
+ * what he comes to next, once the source has no more to do for the hindmost, who go first.
+ *
  * Steps are in order of need, soonest first.
  *
  * No course known, and plan_fill() said so: the reservoir is filled by a uniform sample of all

@@ -78,7 +78,8 @@ struct want {
 	struct held *held;
 	struct slot *slot;
 	uint64_t at;                   /* position */
-	uint64_t due_at;               /* before it when it is fetched with the rest of its piece */
+	uint64_t due_at;               /* before it when it is fetched with the rest of its piece,
+	                                * or its reader is far ahead of the front */
 	bool ahead;                    /* in slot.ahead */
 };
 
@@ -95,6 +96,7 @@ struct slot {
 	bool provisional, sequential;
 	bool in_order, next_in_order;  /* as the samples are stored, nearly */
 	bool matched;
+	bool full;                     /* nothing may go for what it needs next */
 	struct link wants, ahead;
 	struct link todo;              /* WAIT samples, in the order in which they are fetched */
 };
@@ -153,12 +155,14 @@ unsigned held_class(const struct held *h);
 
 /* want.c */
 /* 0; -ENOMEM; -EAGAIN: it has so many already that this one must wait until some are gone. */
-int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at) DL_MUST_CHECK;
+int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
+	DL_MUST_CHECK;
 /* The same beyond the cursor, where it is fetched together with what is due at due_at. */
 int want_ahead(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
 	DL_MUST_CHECK;
 /* `after`: its role if this was the last one. */
 void want_remove(struct plan *p, struct want *w, enum held_role after);
+struct want *want_find(const struct held *h, const struct slot *s, uint64_t at);
 uint64_t held_due(const struct held *h);
 void want_fini(struct plan *p);        /* after the last want is gone */
 
@@ -178,6 +182,7 @@ uint64_t slot_at_once(const struct plan *p, const struct slot *s);
 /* lead.c */
 /* Some course's samples are fetched in pieces. */
 bool plan_in_pieces(const struct plan *p);
+uint64_t lead_share(const struct plan *p);     /* samples a course, at most */
 /* Where the lead of a slot ends, and whether it may go on into room that nobody needs. */
 uint64_t lead_end(const struct plan *p, const struct slot *s);
 bool lead_deeper(const struct plan *p, const struct slot *s);

@@ -7,6 +7,8 @@
 #define SPOT_CHECKS 256u
 #define AT_ONCE_MAX UINT64_C(4096)
 #define NEAR 64                        /* this close to the reader only need counts */
+#define LANE_DEPTH UINT64_C(16)        /* ahead of each reader, if there is no room for all, ... */
+#define LANE_AT_ONCE 4u                /* ... and so many more at each of his opens */
 
 /* Of a shuffle half of the neighbours are in order. */
 static bool is_in_order(struct list *list, const struct sequence *q)
@@ -107,13 +109,124 @@ static void opened_at(struct plan *p, struct slot *s, uint32_t position)
 		want_remove(p, w, ROLE_SPENT);
 }
 
+static void add_todo(struct slot *s, struct held *h, bool by_id)
+{
+	struct link *l;
+
+	for (l = s->todo.prev; l != &s->todo; l = l->prev) {
+		const struct held *before = dl_container_of(l, struct held, in);
+
+		if (by_id ? before->id <= h->id : held_due(before) <= held_due(h))
+			break;
+	}
+	link_before(l->next, &h->in);
+}
+
+/* `at` is wanted, as soon as `due_at`: there the cursor stands, or it is as far from the front as
+ * `at` is from its reader.  1: a fetch was added; 0: none is needed here; -ENOMEM, -EAGAIN: not
+ * now. */
+static int want_sample(struct plan *p, struct slot *s, uint64_t at, uint64_t due_at, sample_id id)
+{
+	struct held *found = held_find(p, id), *h = found;
+	uint64_t size;
+	int r;
+
+	if (!h) {
+		if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
+			return 0;
+		if (size > p->limits.whole || size > p->limits.room)
+			return 0;
+		h = held_new(p, id, size);
+		if (!h)
+			return -ENOMEM;
+	}
+	if (s->sequence->pieces && at != due_at)
+		r = want_ahead(p, s, h, at, due_at);
+	else
+		r = want_add(p, s, h, at, due_at);
+	if (found)
+		return r;
+	if (r < 0) {
+		held_delete(p, h);
+		return r;
+	}
+	add_todo(s, h, s->sequence->pieces || (at == due_at && at - s->front >= NEAR));
+	return 1;
+}
+
+/* --- Readers that are further apart than there is room for ---------------------------- */
+
+/* What the hindmost come to takes all room, and the source has less to do than it can.  (While it
+ * has enough, who is behind goes first: a batch is waited for before those after it.) */
+static bool is_short(const struct plan *p, const struct slot *s)
+{
+	return s->full && s->cursor < s->reach && p->fetching < p->limits.depth &&
+	       !s->sequence->pieces && !s->sequence->buffer;
+}
+
+static uint64_t opened_word(const struct course *c, uint32_t i)
+{
+	return i < (c->reach + 63) / 64 ? c->opened[i] : 0;
+}
+
+/* How much each reader may have ahead of him.  There are as many as positions that were opened, and
+ * the next of the same reader was not. */
+static uint32_t lane_depth(const struct plan *p, const struct course *c)
+{
+	uint32_t words = c->sequence->step / 64, bits = c->sequence->step % 64;
+	uint64_t count = 1;
+
+	for (uint32_t i = c->front / 64; i < (c->reach + 63) / 64; i++) {
+		uint64_t next = opened_word(c, i + words) >> bits;
+
+		if (bits)
+			next |= opened_word(c, i + words + 1) << (64 - bits);
+		count += (unsigned)__builtin_popcountll(c->opened[i] & ~next);
+	}
+	return (uint32_t)DL_MIN(lead_share(p) / 2 / count + 1, LANE_DEPTH);
+}
+
+static struct want *wanted_at(const struct plan *p, const struct slot *s, uint32_t position)
+{
+	const struct held *h = held_find(p, list_at(s->list, s->sequence->at[position]));
+
+	return h ? want_find(h, s, s->base + position) : NULL;
+}
+
+/* Somebody has opened what is at this position: what he comes to next is wanted. */
+static void follow_lane(struct plan *p, struct slot *s, const struct course *c, uint32_t position,
+			uint32_t depth)
+{
+	const struct sequence *q = s->sequence;
+	uint32_t k = DL_MIN(depth, (q->length - 1 - position) / q->step), most = k;
+
+	while (k > 0 && !wanted_at(p, s, position + k * q->step))
+		k--;
+	most = DL_MIN(most, k + LANE_AT_ONCE);
+	while (++k <= most) {
+		uint32_t next = position + k * q->step;
+
+		if (next < c->front || c->opened[next / 64] >> (next % 64) & 1)
+			continue;
+		if (want_sample(p, s, s->base + next, s->front + (k - 1) * q->step,
+				list_at(s->list, q->at[next])) < 0)
+			return;
+	}
+}
+
 static void take_opened(struct plan *p, struct slot *s, const struct course *c)
 {
 	uint32_t first = c->front / 64, end = DL_MIN((c->reach + 63) / 64, first + PLAN_WORDS);
+	uint32_t depth = is_short(p, s) ? lane_depth(p, c) : 0;
 
 	for (uint32_t i = first; i < end; i++)
-		for (uint64_t fresh = c->opened[i] & ~known_word(s, i); fresh; fresh &= fresh - 1)
-			opened_at(p, s, i * 64 + (uint32_t)__builtin_ctzll(fresh));
+		for (uint64_t fresh = c->opened[i] & ~known_word(s, i); fresh; fresh &= fresh - 1) {
+			uint32_t position = i * 64 + (uint32_t)__builtin_ctzll(fresh);
+
+			opened_at(p, s, position);
+			if (depth > 0)
+				follow_lane(p, s, c, position, depth);
+		}
 	s->word = first;
 	s->word_count = end - DL_MIN(first, end);
 	memcpy(s->words, c->opened + first, s->word_count * sizeof(s->words[0]));
@@ -167,6 +280,7 @@ void slot_update(struct plan *p, struct slot *s, const struct course *c)
 	take_opened(p, s, c);
 	pass(p, s, c);
 	s->cursor = DL_MAX(s->cursor, s->front);
+	s->full = false;
 }
 
 /* The sample at a position.  false: the end of what is known. */
@@ -190,43 +304,6 @@ static bool was_opened(const struct slot *s, uint64_t at)
 	uint64_t position = at - s->base;
 
 	return at < s->reach && known_word(s, position / 64) >> (position % 64) & 1;
-}
-
-static void add_todo(struct slot *s, struct held *h, bool by_id)
-{
-	struct link *l = s->todo.prev;
-
-	while (by_id && l != &s->todo && dl_container_of(l, struct held, in)->id > h->id)
-		l = l->prev;
-	link_before(l->next, &h->in);
-}
-
-/* `at` is wanted, for which the cursor stands at `due_at`.  1: a fetch was added; 0: none is needed
- * here; -ENOMEM, -EAGAIN: not now. */
-static int want_sample(struct plan *p, struct slot *s, uint64_t at, uint64_t due_at, sample_id id)
-{
-	struct held *found = held_find(p, id), *h = found;
-	uint64_t size;
-	int r;
-
-	if (!h) {
-		if (!p->sizes.size(p->sizes.context, id, &size) || size == 0)
-			return 0;
-		if (size > p->limits.whole || size > p->limits.room)
-			return 0;
-		h = held_new(p, id, size);
-		if (!h)
-			return -ENOMEM;
-	}
-	r = at == due_at ? want_add(p, s, h, at) : want_ahead(p, s, h, at, due_at);
-	if (found)
-		return r;
-	if (r < 0) {
-		held_delete(p, h);
-		return r;
-	}
-	add_todo(s, h, s->sequence->pieces || at - s->front >= NEAR);
-	return 1;
 }
 
 static uint32_t piece_of(const struct sequence_pieces *pieces, uint32_t index)

@@ -4,7 +4,7 @@
 #define SPARE_MAX 4096
 #define WANTS_MAX 64                    /* of one sample: they are searched one by one */
 
-static struct want *find_want(const struct held *h, const struct slot *s, uint64_t at)
+struct want *want_find(const struct held *h, const struct slot *s, uint64_t at)
 {
 	struct want *w = h->wants;
 
@@ -13,13 +13,34 @@ static struct want *find_want(const struct held *h, const struct slot *s, uint64
 	return w;
 }
 
-/* Nearly always the end: only after an eviction out of the middle a cursor goes back. */
-static void insert_in_order(struct slot *s, struct want *w)
+/* That of the same reader's position before this one; NULL: there is none. */
+static struct want *find_before(const struct plan *p, const struct slot *s, uint64_t at)
+{
+	uint64_t position = at - s->base - s->sequence->step;
+	const struct held *h;
+
+	if (at < s->base + s->sequence->step || position >= s->sequence->length)
+		return NULL;
+	h = held_find(p, list_at(s->list, s->sequence->at[position]));
+	return h ? want_find(h, s, s->base + position) : NULL;
+}
+
+static uint64_t at_of(const struct link *l) { return dl_container_of(l, struct want, in)->at; }
+
+/* Nearly always the end, or close to what its reader comes to before. */
+static void insert_in_order(const struct plan *p, struct slot *s, struct want *w)
 {
 	struct link *l = s->wants.prev;
+	struct want *before = NULL;
 
-	while (l != &s->wants && dl_container_of(l, struct want, in)->at > w->at)
-		l = l->prev;
+	if (l != &s->wants && at_of(l) > w->at)
+		before = find_before(p, s, w->at);
+	if (before && !before->ahead)
+		for (l = &before->in; l->next != &s->wants && at_of(l->next) < w->at; l = l->next)
+			;
+	else
+		while (l != &s->wants && at_of(l) > w->at)
+			l = l->prev;
 	link_before(l->next, &w->in);
 }
 
@@ -73,9 +94,9 @@ static int make(struct plan *p, struct slot *s, struct held *h, uint64_t at, str
 	return 0;
 }
 
-int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
+int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
 {
-	struct want *w = find_want(h, s, at);
+	struct want *w = want_find(h, s, at);
 	int r;
 
 	if (w && !w->ahead)
@@ -83,19 +104,19 @@ int want_add(struct plan *p, struct slot *s, struct held *h, uint64_t at)
 	if (w) {                       /* the cursor has come to it */
 		link_remove(&w->in);
 		w->ahead = false;
-		w->due_at = at;
 	} else {
 		r = make(p, s, h, at, &w);
 		if (r < 0)
 			return r;
 	}
-	insert_in_order(s, w);
+	w->due_at = due_at;
+	insert_in_order(p, s, w);
 	return 0;
 }
 
 int want_ahead(struct plan *p, struct slot *s, struct held *h, uint64_t at, uint64_t due_at)
 {
-	struct want *w = find_want(h, s, at);
+	struct want *w = want_find(h, s, at);
 	int r = w ? 0 : make(p, s, h, at, &w);
 
 	if (r < 0 || !link_empty(&w->in))

@@ -76,6 +76,67 @@ Test(plan_turns, what_was_opened_far_ahead_is_not_fetched, .init = setup)
 	scene_end(&sc);
 }
 
+/* Readers that go on in turn, `apart` positions from one to the next, each `step` at a time.  How
+ * many of their opens were of what is there. */
+static unsigned read_abreast(struct scene *sc, unsigned readers, uint32_t apart, uint32_t opens)
+{
+	uint32_t step = sc->j.course.sequence->step;
+	unsigned hits = 0;
+
+	for (uint32_t k = 0; k < opens; k++)
+		for (uint32_t i = 0; i < readers * step; i++) {
+			uint32_t position = i / step * apart + k * step + i % step;
+			uint64_t now = k * readers * step + i;
+
+			hits += plan_held(sc->p, sc->j.course.sequence->at[position]);
+			read_at(sc, position, now);
+			run(sc->p, now, NULL, 0);
+		}
+	return hits;
+}
+
+/* All that lies between the readers does not fit: not even that of the hindmost. */
+Test(plan_turns, each_reader_has_what_comes_next_though_not_all_fits, .init = setup)
+{
+	static const struct { uint32_t step; unsigned readers, apart, opens; } cases[] = {
+		{ 1, 8, 900, 150 }, { 2, 4, 1800, 150 }, { 64, 2, 3840, 30 },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(cases); i++) {
+		struct sequence *q = shuffled(MAX);
+		struct scene sc;
+		unsigned hits, all = cases[i].step * cases[i].readers * cases[i].opens;
+
+		scene_start(&sc, plan_of(800 * SIZE, 0, 8, MAX), q);
+		q->step = cases[i].step;
+		scene_tell(&sc, 0);
+		run(sc.p, 0, NULL, 0);
+		hits = read_abreast(&sc, cases[i].readers, cases[i].apart, cases[i].opens);
+		cr_expect_geq(hits, all / 10 * 9, "step %u: %u of %u", q->step, hits, all);
+		scene_end(&sc);
+	}
+}
+
+/* A batch is waited for before those after it: while the source cannot bring all, the hindmost
+ * comes first. */
+Test(plan_turns, who_is_behind_goes_first_while_the_source_is_busy, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(100 * SIZE, 20, 32, MAX), shuffled(MAX));
+	const struct sequence *q = sc.j.course.sequence;
+	struct plan_step s;
+
+	scene_tell(&sc, 0);
+	for (uint32_t k = 0; k < 4; k++)
+		for (uint32_t i = 0; i < 8; i++) {
+			read_at(&sc, i * 500 + k, k);
+			while ((s = plan_next(p, k)).verb == PLAN_FETCH)
+				for (uint32_t at = 500; at < MAX; at++)
+					cr_assert_neq(s.id, q->at[at]);
+		}
+	scene_end(&sc);
+}
+
 Test(plan_turns, a_shuffle_is_not_read_in_turn, .init = setup)
 {
 	struct scene sc;

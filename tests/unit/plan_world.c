@@ -234,6 +234,8 @@ static void chaos_begin(struct chaos *c)
 		sequence_ref(c->jobs[0].course.sequence) : NULL;
 
 	job_start(j, &c->list, same ? same : shuffled(200 + rnd(1000)), rnd(5));
+	if (!same)
+		j->course.sequence->step = rnd(2) ? 1 : 1 + rnd(70);
 	j->course.next = rnd(2) ? shuffled(300) : NULL;
 	j->course.provisional = rnd(3) == 0;
 	j->course.sequential = rnd(3) == 0;
@@ -244,7 +246,7 @@ static void chaos_begin(struct chaos *c)
 static void chaos_read(struct chaos *c, struct job *j)
 {
 	uint32_t length = j->course.sequence->length;
-	uint32_t position = j->course.front + rnd(40);
+	uint32_t position = j->course.front + rnd(rnd(4) ? 40 : 400);
 
 	if (position >= length)
 		position = j->course.front;
