@@ -232,8 +232,9 @@ int order_drawn(const struct order_spec *s, const struct epoch *e, uint32_t n,
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = sequence_new(n, n);
 	dl_cleanup(dl_freep) uint32_t *begin = NULL;
+	uint32_t piece = DL_MIN(s->piece, n);  /* sums with a larger one may overflow */
 	struct draw d = {
-		.seed = s->seed, .epoch = e->number, .n = n, .piece = DL_MAX(s->piece, 1u),
+		.seed = s->seed, .epoch = e->number, .n = n, .piece = DL_MAX(piece, 1u),
 		.reservoir = s->reservoir, .borders = borders, .border_count = border_count,
 	};
 	uint32_t count;
