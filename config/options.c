@@ -95,6 +95,9 @@ static int refuse_order(const struct config *c, const char *word, const char *va
 	const char *order = strcmp(c->order, "auto") == 0 ? "..." : c->order;
 	bool first = strcmp(order, "...") != 0 && !strchr(order, ':');
 
+	if (strcmp(order, "...") == 0 && strcmp(word, "seed") == 0)
+		return param_refuse(reterr, "\"seed\" belongs to order: write -o order=torch:seed="
+				    "%.60s", value && *value ? value : "S");
 	return param_refuse(reterr, "\"%s\" belongs to order: write %s -o 'order=%.80s%s%s%s%.60s'",
 			    word, first ? "it after a colon:" :
 			    "its comma as \\, and quote it:", order, first ? ":" : "\\,", word,
@@ -125,7 +128,8 @@ static int refuse_word(const char *word, struct config_error *reterr)
 	if (strcmp(word, "remount") == 0)
 		return param_refuse(reterr, "remount is not possible: unmount, then mount again");
 	if (p)
-		return param_refuse(reterr, "%s needs a value: %s=%s", word, word, p->def);
+		return param_refuse(reterr, "%s needs a value: %s=%s", word, word,
+				    p->kind == PARAM_CHOICE ? p->min : *p->def ? p->def : p->unit);
 	if (param_unknown(word, &unknown) == -EINVAL && strstr(unknown.text, "did you mean"))
 		return param_refuse(reterr, "%s", unknown.text);
 	return param_refuse(reterr, "there is no option \"%.60s\"; `dlfs mount --help` lists them; "

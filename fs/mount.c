@@ -135,6 +135,11 @@ static int mount_session(struct mount *m, char reterr[REFUSE_MAX])
 	if (r == 0)
 		return 0;
 	m->detached = true;
+	/* docker run --user N */
+	if (strstr(said, "could not determine username"))
+		return refuse(reterr, -EIO, "fusermount3 asks for the name of uid %u, which has "
+			      "none here; as root: useradd -u %u NAME; or mount as root",
+			      (unsigned)geteuid(), (unsigned)geteuid());
 	return refuse(reterr, -EIO, "cannot mount at %.60s: %.110s; it needs CAP_SYS_ADMIN or a "
 		      "set-uid fusermount3", m->mountpoint, *said ? said : "not permitted");
 }

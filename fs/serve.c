@@ -21,6 +21,7 @@
 #include "fs/push.h"
 #include "fs/refresh.h"
 #include "fs/survey.h"
+#include "fs/unmatched.h"
 #include "fs/unreadable.h"
 #include "fs/warm.h"
 #include "fs/watch.h"
@@ -285,8 +286,20 @@ static void note_refused(struct serve *s)
 	command_await_first(s, spec, why);
 	if (*spec)
 		snprintf(note, sizeof(s->options->shared->note),
-			 "the order %.100s was refused, nothing is fetched ahead: %.90s", spec,
+			 "the order %.100s was refused, nothing is fetched ahead: %.220s", spec,
 			 why);
+}
+
+/* One sentence, the first of them. */
+static void note_amiss(struct serve *s)
+{
+	char *note = s->options->shared->note;
+
+	note_refused(s);
+	if (!*note)
+		unreadable_note(s, note, sizeof(s->options->shared->note));
+	if (!*note)
+		unmatched_note(s, note, sizeof(s->options->shared->note));
 }
 
 static int begin(struct serve *s, struct requests *q)
@@ -308,9 +321,7 @@ static int begin(struct serve *s, struct requests *q)
 	push_mounted(s->push);
 	r = survey_begin(s);
 	if (r == 0 && !s->options->replacement)
-		note_refused(s);
-	if (r == 0 && !s->options->replacement && !*s->options->shared->note)
-		unreadable_note(s, s->options->shared->note, sizeof(s->options->shared->note));
+		note_amiss(s);
 	s->options->shared->answering = r == 0;
 	return r;
 }

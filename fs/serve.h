@@ -64,6 +64,8 @@ struct serve {
 	unsigned threads;              /* that answer requests; set before the first of them */
 	char unreadable[REFUSE_MAX];   /* see unreadable.h; complete once looked */
 	_Atomic bool looked;
+	char unmatched[REFUSE_MAX];    /* see unmatched.h; complete once matched */
+	_Atomic bool matched;
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
 	_Atomic bool stopping;
 };

@@ -27,7 +27,7 @@ struct shared {
 	struct standing_kept standing;         /* server: in the order that was told last */
 	struct judge judge;                    /* server: opens that are to be judged */
 	char error[256];                       /* server: why the start failed, for the parent */
-	char note[256];                        /* server: what is amiss although it started */
+	char note[384];                        /* server: what is amiss although it started */
 };
 
 int shared_new(struct shared **ret) DL_MUST_CHECK;      /* zeroes; -ENOMEM */

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <pwd.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -63,6 +64,9 @@ static int look_at_mounting(void)
 	if (admin)
 		return say(OK, "this user may mount (CAP_SYS_ADMIN)%s",
 			   helper ? "; others by fusermount3" : "");
+	if (helper && geteuid() != 0 && !getpwuid(geteuid()))
+		return say(FAIL, "uid %u has no name, and fusermount3 asks for it; as root: "
+			   "useradd -u %u NAME", (unsigned)geteuid(), (unsigned)geteuid());
 	if (helper && geteuid() != 0)
 		return say(OK, "mounts are made by fusermount3");
 	if (helper)

@@ -129,16 +129,18 @@ static const char *readers_of(const struct config *c, char text[80])
 	return text;
 }
 
-static uint64_t decide_memory(const struct config *c)
+static uint64_t decide_memory(const struct config *c, char what[64])
 {
-	uint64_t memory = c->memory;
-	char what[64] = "as set", text[80];
+	snprintf(what, 64, "as set");
+	return c->memory ? c->memory : host_memory(what);
+}
 
-	if (memory == 0)
-		memory = host_memory(what);
+static void log_mounted(const struct config *c, uint64_t memory, const char *what)
+{
+	char text[80];
+
 	log_info("%s is shown at %s to %s", c->source, c->mountpoint, readers_of(c, text));
 	log_info("at most %llu MiB are held (%s)", (unsigned long long)(memory / MiB), what);
-	return memory;
 }
 
 /* What stays must not hold the lock. */
@@ -172,7 +174,7 @@ static int run(struct request *q, int ready_fd)
 	dl_cleanup(buf_free) struct buf state = BUF_EMPTY, lessons = BUF_EMPTY;
 	dl_cleanup(buf_free) struct buf served = BUF_EMPTY;
 	struct mount *mount = NULL;
-	char text[REFUSE_MAX];
+	char text[REFUSE_MAX], what[64];
 	int r;
 
 	log_set_level((enum log_level)c->log_level);
@@ -186,7 +188,7 @@ static int run(struct request *q, int ready_fd)
 	if (r < 0)
 		return fail_early(ready_fd, "the source %s cannot be used: %s", c->source,
 				  strerror(-r));
-	options.memory = decide_memory(c);
+	options.memory = decide_memory(c, what);
 	r = open_served(c, &options);
 	if (r == 0)
 		r = shared_new(&options.shared);
@@ -198,6 +200,7 @@ static int run(struct request *q, int ready_fd)
 	if (r < 0) {
 		r = fail_early(ready_fd, "%s", text);
 	} else {
+		log_mounted(c, options.memory, what);
 		options.fuse_fd = mount_fd(mount);
 		r = supervise_run(&options, mount, ready_fd) == 0 ? CLI_OK : CLI_MOUNT_FAILED;
 	}

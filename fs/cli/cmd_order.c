@@ -88,14 +88,16 @@ static int show(const char *mountpoint)
 {
 	dl_cleanup(view_freep) struct view *v = NULL;
 	int r = view_read(mountpoint, &v);
-	const char *state;
+	const char *state, *spec;
 	bool none;
 
 	if (r != CLI_OK)
 		return r;
 	none = !*view_text(v, "order.spec") && *view_text(v, "order.asked");
 	state = none ? "refused" : view_text(v, "order.state");
-	printf("%s %s", view_text(v, none ? "order.asked" : "order.spec"), state);
+	spec = view_text(v, none ? "order.asked" : "order.spec");
+	printf("%s%s%s", spec, strcmp(spec, state) == 0 ? "" : " ",
+	       strcmp(spec, state) == 0 ? "" : state);
 	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
 		printf(" epoch=%.0f position=%.0f", view_number(v, "order.epoch"),
 		       view_number(v, "order.position"));

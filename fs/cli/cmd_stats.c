@@ -136,8 +136,10 @@ static void print_all(const struct view *v, const char *mountpoint)
 	if (has_unreadable(v))
 		print_unreadable(v);
 	print_order(v);
-	printf("opens      %.0f, %.0f mispredicted (%.2f %%)\n", opens,
-	       view_number(v, "mispredicted"), percent(view_number(v, "mispredicted"), opens));
+	printf("opens      %.0f, %.0f mispredicted (%.2f %%)%s\n", opens,
+	       view_number(v, "mispredicted"), percent(view_number(v, "mispredicted"), opens),
+	       strcmp(view_text(v, "observe"), "off") == 0 ?
+	       "; opens of what is in memory are not seen (observe=off)" : "");
 	printf("hits       %.0f (%.2f %%): page cache %.2f %%, memory %.2f %%\n",
 	       view_number(v, "hits"), percent(view_number(v, "hits"), opens),
 	       percent(view_number(v, "hits_page_cache"), opens),

@@ -28,3 +28,7 @@ for observe in fanotify inotify open; do
 	[ "$(jq .hits "$mnt/.dlfs/stats.json")" -ge 285 ] || fail "$observe: too few hits"
 	umount_dlfs "$mnt"
 done
+
+mount_dlfs "$src" "$mnt" observe=off
+"$DLFS" stats "$mnt" | grep -q '^opens .*not seen (observe=off)$' || fail "unseen opens: $("$DLFS" stats "$mnt")"
+umount_dlfs "$mnt"

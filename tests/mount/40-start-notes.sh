@@ -38,6 +38,8 @@ wait_for 30 told && grep -q 'keep: no file of the dataset matches "nosuch/\*"' e
 	[ "$(grep -c 'no file of the dataset' err)" = 2 ] || fail "patterns: $(cat err)"
 umount_dlfs mnt
 wait $pid || fail "the mount ended with $?"
+notes 'warning: never: no file of the dataset matches "other"' src 'keep=fil?,never=other\,another'
+umount_dlfs mnt
 
 # A folder that nobody can make.
 notes 'store /proc/x cannot be used, nothing is kept there: No such file' src store.path=/proc/x
@@ -89,6 +91,12 @@ umount_dlfs below
 printf '0\n7\n' > list
 notes "order list:$work/list was refused, .*line 2" src "order=list:$work/list"
 umount_dlfs mnt
+# To its end, also if a path in it is long.
+long=$(printf '%060d' 7)
+echo "$long" > list
+notes "order list:$work/list was refused, .*$long.* in this dataset\$" src "order=list:$work/list"
+umount_dlfs mnt
+printf '0\n7\n' > list
 notes 'order .* was refused, .*none: no such folder' src 'order=torch:seed=0\,root=none'
 umount_dlfs mnt
 mount_dlfs src mnt "order=list:$work/list" 2> err
@@ -131,5 +139,6 @@ for order in auto none; do
 	expect_fail "$DLFS" order mnt --epoch 3
 	grep -q "^dlfs: $order.*by itself\|^dlfs: .*no order is followed" "$work/.out" || fail "$(cat "$work/.out")"
 done
+[ "$("$DLFS" order mnt | head -1)" = none ] || fail "none: $("$DLFS" order mnt)"
 "$DLFS" stats mnt | grep -qx 'order      none' || fail "$("$DLFS" stats mnt)"
 umount_dlfs mnt

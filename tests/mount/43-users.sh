@@ -101,6 +101,15 @@ done
 as "$owner" "$DLFS" umount "$mnt" || fail "a user's umount with allow_other"
 
 expect_fail as "$other" "$DLFS" mount "$src" "$mnt"
+# As by `docker run --user`.
+nameless=54321
+while getent passwd "$nameless" > /dev/null; do nameless=$((nameless + 1)); done
+mkdir "$work/own"; chown "$nameless" "$work/own"
+for command in "mount $src $work/own" doctor; do
+	expect_fail as "$nameless" env XDG_STATE_HOME="$work/own/state" "$DLFS" $command
+	grep -q "name.*useradd -u $nameless NAME" "$work/.out" || fail "no name: $command: $(cat "$work/.out")"
+done
 chmod 600 "$work/fuse"
-expect_fail as "$owner" "$DLFS" mount "$src" "$mnt"
+expect_fail as "$owner" "$DLFS" mount -f "$src" "$mnt"
+! grep 'is shown' "$work/.out" || fail "shown before it is mounted"
 grep -q /dev/fuse "$work/.out" || fail "no /dev/fuse: $(cat "$work/.out")"

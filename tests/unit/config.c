@@ -253,6 +253,8 @@ ParameterizedTestParameters(config, refuses_options_with_a_reason)
 {
 	static struct refusal cases[] = {
 		{ "memory", 0, 0, "memory needs a value: memory=auto" },
+		{ "png", 0, 0, "png needs a value: png=off|fast" },
+		{ "store.path", 0, 0, "needs a value: store.path=path" },
 		{ "memory=", 0, 0, "memory is a size" },
 		{ "memroy=8MiB", 0, 0, "did you mean memory?" },
 		{ "memroy", 0, 0, "did you mean memory?" },
@@ -261,6 +263,7 @@ ParameterizedTestParameters(config, refuses_options_with_a_reason)
 		{ "fsname=", 0, 0, "fsname= needs a name" },
 		{ "order=torch-distributed:seed=1,world=2", 0, 0, "seed=1\\,world=2'" },
 		{ "world=2", 0, 0, "-o 'order=...\\,world=2'" },
+		{ "seed=7", 0, 0, "order: write -o order=torch:seed=7" },
 		{ "order=sequential,root=DIR", 0, 0, "colon: -o 'order=sequential:root=DIR'" },
 		{ "order=sequential,roots=DIR", 0, 0, "-o 'order=sequential:root=DIR'" },
 		{ "order=torch:seed=1,epochs=3", 0, 0, "seed=1\\,epochs=3'" },
