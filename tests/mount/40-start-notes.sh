@@ -38,8 +38,12 @@ wait_for 30 told && grep -q 'keep: no file of the dataset matches "nosuch/\*"' e
 	[ "$(grep -c 'no file of the dataset' err)" = 2 ] || fail "patterns: $(cat err)"
 umount_dlfs mnt
 wait $pid || fail "the mount ended with $?"
-notes 'warning: never: no file of the dataset matches "other"' src 'keep=fil?,never=other\,another'
-umount_dlfs mnt
+# And at the mount, if that is found at once.
+warned() {
+	mount_dlfs src mnt 'keep=fil?,never=other\,another' 2> err; umount_dlfs mnt
+	grep -qx 'dlfs: warning: never: no file of the dataset matches "other"' err
+}
+wait_for 30 warned || fail "no warning: $(cat err)"
 
 # A folder that nobody can make.
 notes 'store /proc/x cannot be used, nothing is kept there: No such file' src store.path=/proc/x
