@@ -56,6 +56,8 @@ static int look(struct serve *s, struct report_texts *texts, struct report *ret)
 	ret->store_problem = texts->store;
 	ret->asked = texts->asked;
 	ret->refused = texts->refused;
+	/* Also while it is looked through for the first time. */
+	stats_set(&s->stats->samples, manifest_usage(s->manifest).files);
 	tier_report(s);
 	look_served(s);
 	return engine_report(s->engine, &ret->engine);

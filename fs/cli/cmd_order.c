@@ -96,6 +96,10 @@ static int show(const char *mountpoint)
 	none = !*view_text(v, "order.spec") && *view_text(v, "order.asked");
 	state = none ? "refused" : view_text(v, "order.state");
 	spec = view_text(v, none ? "order.asked" : "order.spec");
+	if (!*spec) {
+		puts("none yet: the folders of the source are being read");
+		return CLI_OK;
+	}
 	printf("%s%s%s", spec, strcmp(spec, state) == 0 ? "" : " ",
 	       strcmp(spec, state) == 0 ? "" : state);
 	if (strcmp(state, "believed") == 0 || strcmp(state, "confirmed") == 0)
@@ -120,6 +124,9 @@ static int say_unknown(const char *mountpoint, bool next)
 	if (!*spec && *view_text(v, "order.asked"))
 		return cli_fail(CLI_FAILED, "no epoch is known: the order %s was refused: %s",
 				view_text(v, "order.asked"), view_text(v, "order.refused"));
+	if (!*spec)
+		return cli_fail(CLI_FAILED, "no epoch is known yet: the folders of the source are "
+				"being read; try again");
 	if (strcmp(state, "none") == 0)
 		return cli_fail(CLI_FAILED, "no epoch is known: no order is followed at %s; "
 				"`dlfs order %s SPEC` tells one", mountpoint, mountpoint);

@@ -34,6 +34,8 @@ static void print_order(const struct view *v)
 	if (!*view_text(v, "order.spec") && *view_text(v, "order.asked"))
 		printf("order      %s, refused: %s\n", view_text(v, "order.asked"),
 		       view_text(v, "order.refused"));
+	else if (!*view_text(v, "order.spec"))
+		printf("order      none yet: the folders of the source are being read\n");
 	else if (strcmp(view_text(v, "order.spec"), state) == 0)
 		printf("order      %s\n", state);
 	else

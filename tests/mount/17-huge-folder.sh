@@ -12,6 +12,15 @@ os.chdir(sys.argv[1])
 for i in range(50000):
     os.close(os.open('%06d.jpg' % i, os.O_CREAT | os.O_WRONLY))" "$src/d"
 mount_dlfs "$src" "$mnt" order=none
+# While the folder is being read nothing is empty, and then the order is known.
+known() {
+	"$DLFS" order "$mnt" | grep -q '^none' || fail "order: $("$DLFS" order "$mnt")"
+	"$DLFS" stats "$mnt" > "$work/out"
+	grep -q '^order      none$\|^order      none yet: the folders of the source are being read$' "$work/out" ||
+		fail "$(cat "$work/out")"
+	grep -qx 'order      none' "$work/out"
+}
+wait_for 60 known || fail "$(cat "$work/out")"
 [ "$(ls -f "$mnt/d" | wc -l)" = 50002 ] || fail "ls shows other names"
 python3 - "$mnt/d" <<'P'
 import os, sys
