@@ -98,7 +98,7 @@ static int show(const char *mountpoint)
 	spec = view_text(v, none ? "order.asked" : "order.spec");
 	if (!*spec) {
 		puts("none yet: the folders of the source are being read");
-		return CLI_OK;
+		return cli_printed(CLI_OK);
 	}
 	printf("%s%s%s", spec, strcmp(spec, state) == 0 ? "" : " ",
 	       strcmp(spec, state) == 0 ? "" : state);
