@@ -212,6 +212,8 @@ static enum state drop_all(struct warm *w)
 	if (!has_store(w))
 		return STATE_DONE;
 	tier_unpin(w->serve);
+	if (!warm_await_store(w))
+		return STATE_FAILED;
 	empty_store(w, t, count, !*w->pattern);
 	count = pick_coming(w);
 	if (count == 0)
@@ -238,12 +240,6 @@ static int begin_again(struct warm *w)
 	return find_targets(w);
 }
 
-static bool lacks_room(struct warm *w)
-{
-	DL_HOLD(&w->lock);
-	return w->left_out > 0;
-}
-
 /* While it is filled it may turn out that something else is worth keeping, by what the fetches
  * cost. */
 static enum state fill_store(struct warm *w)
@@ -254,7 +250,7 @@ static enum state fill_store(struct warm *w)
 		bool over = round == ROUNDS || choices == tier_choices(w->serve);
 
 		if (state != STATE_DONE || warm_ended(w) ||
-		    (over && round == 1 && !lacks_room(w)))
+		    (over && round == 1 && !warm_lacks_room(w)))
 			return state;
 		if (begin_again(w) < 0)
 			return STATE_FAILED;

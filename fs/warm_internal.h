@@ -48,6 +48,9 @@ bool warm_ended(const struct warm *w); /* it shall end */
 void warm_wait(struct warm *w);        /* a moment, before a look at what tells nothing by itself */
 struct target *warm_targets(struct warm *w, size_t *ret_count);
 
+bool warm_lacks_room(struct warm *w);  /* some are left out */
+/* Until the store is read in; false: it cannot be used now, or this shall end. */
+bool warm_await_store(struct warm *w);
 /* Bring the targets in. */
 enum state warm_fill_store(struct warm *w);
 /* Once that is over, with all targets again: what is there.  What came may have taken the place of

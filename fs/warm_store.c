@@ -226,13 +226,26 @@ static bool is_suspended(const struct warm *w)
 	return r.suspended || !r.online;
 }
 
-/* What is there may take long to be read in. */
-static void await_store(struct warm *w)
+bool warm_lacks_room(struct warm *w)
+{
+	DL_HOLD(&w->lock);
+	return w->left_out > 0;
+}
+
+/* What is there may take long to be read in, and a server that was killed may have it for a moment
+ * still; any other fault is waited for in vain. */
+bool warm_await_store(struct warm *w)
 {
 	uint64_t deadline = clock_now() + OPEN_MOST;
 
-	while (!disk_report(w->serve->tier.disk).online && !warm_ended(w) && clock_now() < deadline)
+	for (;;) {
+		struct disk_report r = disk_report(w->serve->tier.disk);
+
+		if (r.online || warm_ended(w) || clock_now() > deadline ||
+		    (r.error < 0 && r.error != -EWOULDBLOCK))
+			return r.online;
 		warm_wait(w);
+	}
 }
 
 static void land_on_disk(struct warm *w)
@@ -301,8 +314,11 @@ enum state warm_fill_store(struct warm *w)
 	uint64_t files, bytes;
 	size_t count;
 
-	await_store(w);
+	if (!warm_await_store(w))
+		return STATE_FAILED;
 	sort_out(w);
+	if (is_suspended(w) && warm_lacks_room(w))  /* that is not why */
+		return STATE_FAILED;
 	for (int pass = 0; pass < PASSES && w->targets.len > 0 && !warm_ended(w); pass++) {
 		if (is_suspended(w))
 			return STATE_FAILED;

@@ -281,8 +281,9 @@ static int finish_drop(const struct view *v, const char *mountpoint)
 	if (r != CLI_OK || strcmp(state, "done") == 0)
 		return r;
 	if (strcmp(state, "failed") == 0)
-		return cli_fail(CLI_FAILED, "the dlfs that serves %s is too busy to forget the "
-				"rest, or has no memory left; try again", mountpoint);
+		return cli_fail(CLI_FAILED, "not all is forgotten: the store cannot be used now, "
+				"or the dlfs that serves %s is too busy; `dlfs stats %s` says more",
+				mountpoint, mountpoint);
 	if (coming == 0)
 		return cli_fail(CLI_INTERRUPTED, "interrupted");
 	return cli_fail(CLI_INTERRUPTED, "interrupted; %.0f file%s still on the way from the "
@@ -476,7 +477,7 @@ const struct command cmd_drop = {
 		"\nThe source stays as it is; what is needed again is read again. Without a\n"
 		"pattern what is kept of files that are gone from the source goes as well. What\n"
 		"is on its way from there is waited for; Ctrl-C ends that.\n"
-		"Exit code: 1 nothing matches, or the mount is too busy; 130 Ctrl-C, or it was\n"
-		"ended from elsewhere.\n",
+		"Exit code: 1 nothing matches, or not all could be forgotten; 130 Ctrl-C, or it\n"
+		"was ended from elsewhere.\n",
 	.run = run_drop,
 };

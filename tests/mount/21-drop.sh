@@ -83,6 +83,15 @@ has '^store      40 files, 78[0-9] KiB; .* MiB of 64.0 MiB on the disk; '
 [ "$(stat_of store_records)" = 80 ] || fail "$(stat_of store_records) are there"
 umount_dlfs "$mnt"
 
+# A store that cannot be used is neither full nor empty.
+mount_dlfs "$src" "$mnt" "order=none,store.path=/proc/x" 2> "$work/err"
+for command in warm drop; do
+	expect_fail timeout 30 "$DLFS" $command "$mnt"
+	grep -q '^dlfs: .*the store' "$work/.out" && ! grep -q 'no room\|is full' "$work/.out" ||
+		fail "$command: $(cat "$work/.out")"
+done
+umount_dlfs "$mnt"
+
 # What is never to be kept, and is there from a mount before, is forgotten.
 mount_dlfs "$src" "$mnt" "order=none,chunk=1MiB,$stored,never=b"
 half() { [ "$(stat_of store_records)" = 40 ]; }
