@@ -20,7 +20,8 @@ void push_quieten(struct push *p);
 void push_stop(struct push *p);
 struct sink *push_sink(struct push *p);
 /* Drop what the kernel has of it, and nobody has mapped, as a drop does, but at once; the bytes, as
- * far as the kernel tells (Linux 6.5).  Requests must be answered until it returns. */
+ * far as the kernel tells (Linux 6.5; since 6.14 who may write to it).  Requests must be answered
+ * until it returns. */
 uint64_t push_forget(struct push *p, sample_id id);
 /* The mount can be opened from now on (for drops). */
 void push_mounted(struct push *p);
