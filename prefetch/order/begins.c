@@ -136,7 +136,7 @@ bool score_elsewhere(struct tracker *t, const struct seen *s)
 	if (!list_index(main->course.list, s->id, &index))
 		return false;
 	if (t->elsewhere.bits <= 0.0f)
-		score_restart(&t->elsewhere);
+		score_restart(&t->elsewhere, scale);
 	p = positions_first(&main->positions, index);
 	follow_elsewhere(main, p);
 	continued = t->elsewhere.lanes > 0 &&
@@ -179,7 +179,7 @@ bool score_walks(struct tracker *t, const struct seen *s)
 		if (!list_index(t->lists[i], s->id, &index))
 			continue;
 		if (score->bits <= 0.0f)
-			score_restart(score);
+			score_restart(score, scale);
 		begun = score->lanes > 0;
 		continued |= score_open(score, index, scale) && begun;
 		if (score->bits >= SCORE_BELIEVED) {

@@ -232,7 +232,7 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 		p = positions_first(&h->positions, index);
 		if (h->score.bits <= 0.0f) {            /* it starts anew */
 			if (anywhere)
-				score_restart(&h->score);
+				score_restart(&h->score, scale);
 			else
 				h->score.lanes = 0;
 			h->since = t->opens - 1;
@@ -335,7 +335,7 @@ struct score score_recent(const struct tracker *t, struct list *list, const stru
 		if (unclaimed && o->sure)
 			continue;
 		if (s.bits <= 0.0f) {
-			score_restart(&s);
+			score_restart(&s, scale_of(q));
 			since = from;
 		}
 		if (list_index(list, o->id, &index))

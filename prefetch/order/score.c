@@ -25,6 +25,7 @@ static float log2_about(float x)
 #define BUFFERS_BEHIND 6u
 
 #define LANE_SAMPLES 256u               /* of the dataset, for each lane beyond the usual */
+#define LANES_LEAST 4u                  /* while there is no evidence */
 
 static bool near_counts(const struct score *s, uint32_t n)
 {
@@ -177,9 +178,13 @@ bool score_open(struct score *s, uint32_t position, struct scale scale)
 	return goes_on;
 }
 
-void score_restart(struct score *s)
+void score_restart(struct score *s, struct scale scale)
 {
-	s->lanes = DL_MIN(s->lanes, 4u);
+	unsigned most = scale.buffer > 0 ? 0 : scale.n / LANE_SAMPLES / 2;
+
+	most = DL_MAX(most, LANES_LEAST);
+	s->lanes = DL_MIN(s->lanes, most);     /* of SCORE_LANES_MOST at most */
+	memset(s->runs, 0, s->lanes * sizeof(s->runs[0]));
 }
 
 uint32_t score_start(const struct score *s, uint32_t step)

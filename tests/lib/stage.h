@@ -111,7 +111,7 @@ struct loader {
 	uint32_t from, to;             /* positions */
 	unsigned workers, batch;
 	uint32_t pid;                  /* of worker 0; 0: unknown */
-	uint32_t done[16], consumed;   /* opens of each worker; batches that the loop has had */
+	uint32_t done[32], consumed;   /* opens of each worker; batches that the loop has had */
 };
 
 static inline uint32_t items_of(const struct loader *l, uint32_t batch)

@@ -43,15 +43,16 @@ static bool all_have_read(const struct ranks *r)
 }
 
 /* Who goes on: on few processors one worker goes on for so many opens on average, and the others
- * wait.  They are started one after the other.  false: the epoch is over. */
+ * wait; 0: all in turn.  They are started one after the other.  false: the epoch is over. */
 static bool choose(struct ranks *r, struct stage *s, uint32_t burst)
 {
-	uint32_t readers = r->world * r->loaders[0].workers, first = stage_draw(s, readers);
+	uint32_t readers = r->world * r->loaders[0].workers;
+	uint32_t first = burst > 0 ? stage_draw(s, readers) : r->chosen + 1;
 
 	while (all_have_read(r))
 		for (uint32_t i = 0; i < r->world; i++)
 			r->loaders[i].consumed++;
-	if (stage_draw(s, burst) > 0 &&
+	if (burst > 0 && stage_draw(s, burst) > 0 &&
 	    has_work(&r->loaders[r->chosen % r->world], r->chosen / r->world))
 		return true;
 	if (r->started < readers) {
@@ -86,6 +87,7 @@ static const struct wide { uint32_t world; unsigned workers, batch; uint32_t bur
 	{ 1, 16, 64, 1 }, { 1, 8, 512, 1 }, { 1, 16, 256, 1 }, { 1, 16, 512, 1 },
 	{ 8, 8, 64, 1 }, { 8, 8, 256, 1 }, { 8, 8, 512, 1 }, { 8, 16, 256, 1 },
 	{ 1, 16, 256, 50 }, { 8, 8, 64, 50 }, { 4, 8, 128, 200 }, { 8, 8, 256, 50 },
+	{ 1, 16, 256, 0 }, { 8, 8, 256, 0 }, { 1, 32, 128, 0 },
 };
 
 static const char *spec_of(uint32_t world)
@@ -145,6 +147,35 @@ Test(spread, of_workers_is_followed_once_their_order_is_found, .timeout = 100)
 			cr_assert(step(&r, &s, w->burst, 0, &is_left));
 		cr_assert(tracker_found(s.tracker, &f), "%u ranks, %u workers, batches of %u",
 			  w->world, w->workers, w->batch);
+		forget_verdicts(&s);
+		for (; step(&r, &s, w->burst, 0, &is_left); left += is_left)
+			;
+		end(&r);
+		cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
+			      "%u ranks, %u workers, batches of %u: %u of %u", w->world, w->workers,
+			      w->batch, s.verdicts[TRACKER_FITS], s.opens);
+		cr_expect_leq(left, s.opens / 50, "%u ranks, %u workers, batches of %u: %u of %u",
+			      w->world, w->workers, w->batch, left, s.opens);
+		stage_close(&s);
+	}
+}
+
+/* Who is resumed is found where he is, though each of many workers comes to its next open late. */
+Test(spread, of_workers_that_are_resumed_is_followed, .timeout = 100)
+{
+	for (size_t i = 0; i < DL_COUNT(wide); i++) {
+		const struct wide *w = &wide[i];
+		struct ranks r = { .world = w->world };
+		uint32_t left = 0;
+		struct stage s;
+		bool is_left;
+
+		stage_open(&s, spec_of(w->world), N, NULL);
+		begin(&r, 0, w->workers, w->batch);
+		for (uint32_t k = 0; k < w->world; k++)
+			r.loaders[k].from = r.loaders[k].to / 3;
+		for (uint32_t k = 0; k < FOUND_AT; k++)
+			cr_assert(step(&r, &s, w->burst, 0, &is_left));
 		forget_verdicts(&s);
 		for (; step(&r, &s, w->burst, 0, &is_left); left += is_left)
 			;
