@@ -184,7 +184,9 @@ void score_restart(struct score *s, struct scale scale)
 
 	most = DL_MAX(most, LANES_LEAST);
 	s->lanes = DL_MIN(s->lanes, most);     /* of SCORE_LANES_MOST at most */
-	memset(s->runs, 0, s->lanes * sizeof(s->runs[0]));
+	/* Among many one or another has gone on by chance. */
+	for (unsigned i = LANES_LEAST; i < s->lanes; i++)
+		s->runs[i] = 0;
 }
 
 uint32_t score_start(const struct score *s, uint32_t step)
