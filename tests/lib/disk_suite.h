@@ -21,8 +21,10 @@ static inline void open_bounded(uint64_t size, uint64_t records)
 
 static inline void open_disk(uint64_t size) { open_bounded(size, 0); }
 
+/* What waits is written first: a close waits for the disk for two seconds, and then drops it. */
 static inline void reopen(void)
 {
+	writer_drain(d);
 	disk_close(d);
 	d = NULL;
 	open_bounded(options.size, options.records);
