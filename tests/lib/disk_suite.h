@@ -45,6 +45,32 @@ static inline void tear_down(void)
 	tree_drop(&tree, "");
 }
 
+/* --- A dataset that changes ---------------------------------------------------------------- */
+
+struct span { uint64_t first, count; };        /* samples: so many, from this number on */
+
+static inline int list_span(void *context, struct buf *ret)
+{
+	const struct span *all = context;
+
+	for (uint64_t n = all->first; n < all->first + all->count; n++) {
+		uint32_t hash = (uint32_t)(key_at(SOURCE, n).hash[1] >> 32);
+
+		cr_assert_eq(buf_append(ret, &hash, sizeof(hash)), 0);
+	}
+	return 0;
+}
+
+/* Open it anew, with this as its dataset, which is looked at when room lacks. */
+static inline void reopen_over(struct span *dataset)
+{
+	disk_close(d);
+	d = NULL;
+	options.dataset = list_span;
+	options.context = dataset;
+	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+}
+
 /* --- Files behind its back ----------------------------------------------------------------- */
 
 static inline const char *in_store(const char *name)

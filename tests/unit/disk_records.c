@@ -162,38 +162,21 @@ Test(disk_records, a_lower_bound_is_kept_by_an_index_that_is_full)
 	cr_expect_eq(there, most, "%ju", (uintmax_t)there);
 }
 
-/* The dataset has MOST samples, from this number on. */
-static int list_from(void *context, struct buf *ret)
-{
-	const uint64_t *first = context;
-
-	for (uint64_t n = *first; n < *first + MOST; n++) {
-		uint32_t hash = (uint32_t)(key_at(SOURCE, n).hash[1] >> 32);
-
-		cr_assert_eq(buf_append(ret, &hash, sizeof(hash)), 0);
-	}
-	return 0;
-}
-
 Test(disk_records, what_the_dataset_has_no_more_goes_when_place_lacks)
 {
-	uint64_t first = 0;
+	struct span all = { 0, MOST };
 
-	disk_close(d);
-	d = NULL;
-	options.dataset = list_from;
-	options.context = &first;
-	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	reopen_over(&all);
 	want_part(d, SOURCE, MOST, LEN);
 	put_all(SOURCE, 0, MOST - 10, 1);
-	first = 20;
+	all.first = 20;
 	disk_dataset_changed(d);
 	put_all(SOURCE, MOST - 10, 10, 1);
 	cr_expect_eq(count_there(SOURCE, MOST, 1), MOST, "some are gone, although there was room");
 	put_all(SOURCE, MOST, 10, 1);
 	cr_expect_eq(count_there(SOURCE, MOST + 10, 1), MOST);
 	put_all(SOURCE, MOST + 10, 20, 1);
-	for (uint64_t n = first; n < first + MOST; n++)
+	for (uint64_t n = all.first; n < all.first + all.count; n++)
 		cr_expect_eq(get(d, SOURCE, n, 1, LEN), 0, "%ju", (uintmax_t)n);
 	put_all(SOURCE, MOST + 30, 10, 1);
 	cr_expect(d->full, "what the dataset has makes no place");

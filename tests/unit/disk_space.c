@@ -297,38 +297,22 @@ Test(disk_space, what_was_queued_settles_though_more_comes)
 
 enum { HELD = 100, HELD_LEN = 10000 };
 
-static int list_held(void *context, struct buf *ret)
-{
-	const uint64_t *first = context;
-
-	for (uint64_t n = *first; n < *first + HELD; n++) {
-		uint32_t hash = (uint32_t)(key_at(SOURCE, n).hash[1] >> 32);
-
-		cr_assert_eq(buf_append(ret, &hash, sizeof(hash)), 0);
-	}
-	return 0;
-}
-
 /* A dataset for which there is room, of which in each round some files go and others come. */
 Test(disk_space, room_of_what_the_dataset_has_no_more_is_taken_back)
 {
-	uint64_t first = 0;
+	struct span all = { 0, HELD };
 
-	disk_close(d);
-	d = NULL;
 	options.size = SMALL;
-	options.dataset = list_held;
-	options.context = &first;
-	cr_assert_eq(disk_open(&options, &d, &(int){ 0 }), 0);
+	reopen_over(&all);
 	want_part(d, SOURCE, HELD, HELD_LEN);
-	for (; first < 6 * HELD; first += HELD / 2) {
+	for (; all.first < 6 * HELD; all.first += HELD / 2) {
 		disk_dataset_changed(d);
-		for (uint64_t n = first; n < first + HELD; n++) {
+		for (uint64_t n = all.first; n < all.first + HELD; n++) {
 			put(d, SOURCE, n, 1, HELD_LEN);
 			writer_drain(d);
 			expect_bound();
 		}
-		for (uint64_t n = first; n < first + HELD; n++)
+		for (uint64_t n = all.first; n < all.first + HELD; n++)
 			cr_assert_eq(get(d, SOURCE, n, 1, HELD_LEN), 0, "%ju", (uintmax_t)n);
 	}
 }

@@ -96,7 +96,24 @@ static const char *spec_of(uint32_t world)
 	       world == 4 ? "torch-distributed:seed=0,world=4" : "torch:seed=7";
 }
 
-/* Nobody is left behind, and none is taken for another job. */
+/* The rest of the epoch is read; nobody is left behind, and none is taken for another job. */
+static void expect_the_rest(struct ranks *r, struct stage *s, const struct wide *w, uint32_t epoch)
+{
+	uint32_t left = 0;
+	bool is_left;
+
+	forget_verdicts(s);
+	for (; step(r, s, w->burst, epoch, &is_left); left += is_left)
+		;
+	end(r);
+	cr_expect_geq(s->verdicts[TRACKER_FITS], s->opens * 99 / 100,
+		      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u", w->world,
+		      w->workers, w->batch, epoch, s->verdicts[TRACKER_FITS], s->opens);
+	cr_expect_leq(left, s->opens / 50,
+		      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u", w->world,
+		      w->workers, w->batch, epoch, left, s->opens);
+}
+
 Test(spread, of_workers_with_large_batches_is_followed, .timeout = 100)
 {
 	for (size_t i = 0; i < DL_COUNT(wide); i++) {
@@ -107,21 +124,8 @@ Test(spread, of_workers_with_large_batches_is_followed, .timeout = 100)
 
 		stage_open(&s, spec_of(w->world), N, NULL);
 		for (uint32_t e = 0; e < EPOCHS; e++) {
-			uint32_t left = 0;
-			bool is_left;
-
-			forget_verdicts(&s);
 			begin(&r, e, w->workers, w->batch);
-			for (; step(&r, &s, w->burst, e, &is_left); left += is_left)
-				;
-			end(&r);
-			cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
-				      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u",
-				      w->world, w->workers, w->batch, e, s.verdicts[TRACKER_FITS],
-				      s.opens);
-			cr_expect_leq(left, s.opens / 50,
-				      "%u ranks, %u workers, batches of %u, epoch %u: %u of %u",
-				      w->world, w->workers, w->batch, e, left, s.opens);
+			expect_the_rest(&r, &s, w, e);
 			cr_expect_eq(tracker_courses(s.tracker, &all), 1);
 		}
 		stage_close(&s);
@@ -136,7 +140,6 @@ Test(spread, of_workers_is_followed_once_their_order_is_found, .timeout = 100)
 		struct ranks r = { .world = w->world };
 		struct found f = { .seed = w->world > 1 ? 0 : word_of(7, 3),
 				   .world = w->world > 1 ? w->world : 0 };
-		uint32_t left = 0;
 		struct stage s;
 		bool is_left;
 
@@ -147,15 +150,7 @@ Test(spread, of_workers_is_followed_once_their_order_is_found, .timeout = 100)
 			cr_assert(step(&r, &s, w->burst, 0, &is_left));
 		cr_assert(tracker_found(s.tracker, &f), "%u ranks, %u workers, batches of %u",
 			  w->world, w->workers, w->batch);
-		forget_verdicts(&s);
-		for (; step(&r, &s, w->burst, 0, &is_left); left += is_left)
-			;
-		end(&r);
-		cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
-			      "%u ranks, %u workers, batches of %u: %u of %u", w->world, w->workers,
-			      w->batch, s.verdicts[TRACKER_FITS], s.opens);
-		cr_expect_leq(left, s.opens / 50, "%u ranks, %u workers, batches of %u: %u of %u",
-			      w->world, w->workers, w->batch, left, s.opens);
+		expect_the_rest(&r, &s, w, 0);
 		stage_close(&s);
 	}
 }
@@ -166,7 +161,6 @@ Test(spread, of_workers_that_are_resumed_is_followed, .timeout = 100)
 	for (size_t i = 0; i < DL_COUNT(wide); i++) {
 		const struct wide *w = &wide[i];
 		struct ranks r = { .world = w->world };
-		uint32_t left = 0;
 		struct stage s;
 		bool is_left;
 
@@ -176,15 +170,7 @@ Test(spread, of_workers_that_are_resumed_is_followed, .timeout = 100)
 			r.loaders[k].from = r.loaders[k].to / 3;
 		for (uint32_t k = 0; k < FOUND_AT; k++)
 			cr_assert(step(&r, &s, w->burst, 0, &is_left));
-		forget_verdicts(&s);
-		for (; step(&r, &s, w->burst, 0, &is_left); left += is_left)
-			;
-		end(&r);
-		cr_expect_geq(s.verdicts[TRACKER_FITS], s.opens * 99 / 100,
-			      "%u ranks, %u workers, batches of %u: %u of %u", w->world, w->workers,
-			      w->batch, s.verdicts[TRACKER_FITS], s.opens);
-		cr_expect_leq(left, s.opens / 50, "%u ranks, %u workers, batches of %u: %u of %u",
-			      w->world, w->workers, w->batch, left, s.opens);
+		expect_the_rest(&r, &s, w, 0);
 		stage_close(&s);
 	}
 }
