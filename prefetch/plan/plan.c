@@ -170,15 +170,16 @@ bool plan_lost(struct plan *p, sample_id id)
 	return true;
 }
 
-/* What has gone to the disk only now came from the source. */
+/* What has gone to the disk only now came from the source; what is pinned is the dearest, whatever
+ * it cost. */
 static void learn_cost(struct plan *p, const struct held *h, uint64_t cost_ns)
 {
-	unsigned class = h->pinned ? PLAN_SIZES - 1 : held_class(h);
-	uint64_t *dear = &p->dear[h->local && !h->was_local ? class - PLAN_SIZES : class];
+	uint64_t *dear = &p->dear[held_class(h) - (h->local && !h->was_local ? PLAN_SIZES : 0)];
 	uint64_t cost = (cost_ns + 1) * KiB / (h->size + 1) + 1;
 
-	*dear = *dear ? *dear - *dear / 16 + cost / 16 : cost;
 	p->mean = DL_MAX(p->mean - p->mean / 64 + h->size / 64, UINT64_C(1));
+	if (!h->pinned)
+		*dear = *dear ? *dear - *dear / 16 + cost / 16 : cost;
 }
 
 void plan_sized(struct plan *p, sample_id id, uint64_t size)

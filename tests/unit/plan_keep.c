@@ -72,6 +72,16 @@ Test(plan_keep, what_is_pinned_is_kept_before_others, .init = setup)
 	scene_end(&sc);
 }
 
+Test(plan_keep, what_is_pinned_may_be_on_the_disk_as_well, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_with_pins(300 * SIZE, 2000), in_order(2000));
+
+	read_epoch(&sc, p, 1900, 2000);
+	cr_expect_gt(held_of(p, 0, 1880, 10), 180, "%u of 188", held_of(p, 0, 1880, 10));
+	scene_end(&sc);
+}
+
 Test(plan_keep, holds_what_it_is_asked_for_as_far_as_there_is_room, .init = setup)
 {
 	struct plan *p = plan_of(400 * SIZE, 0, 4, 4000);
