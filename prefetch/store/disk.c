@@ -49,9 +49,14 @@ void disk_dataset_changed(struct disk *d)
 static double shrunk(struct disk *d)
 {
 	uint64_t bytes, lengths;
+	unsigned turn;
 
-	DL_HOLD(&d->lock);
+	if (!disk_enter(d, &turn))     /* what there is, is just being read in */
+		return 1;
+	dl_lock_take(&d->lock);
 	space_sums(d, &bytes, &lengths);
+	dl_lock_drop(&d->lock);
+	disk_leave(d, turn);
 	return bytes > d->size / 16 && lengths > bytes ? (double)bytes / (double)lengths : 1;
 }
 

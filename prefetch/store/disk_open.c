@@ -79,7 +79,6 @@ int disk_come(struct disk *d, int *ret_pid)
 		return r;
 	}
 	d->distrust = false;
-	d->recount = true;
 	atomic_store(&d->full, false);
 	atomic_store(&d->online, true);
 	return 0;

@@ -129,6 +129,7 @@ static void come(struct disk *d)
 	}
 	DL_HOLD(&d->lock);
 	d->weed |= r == 0;
+	d->recount |= r == 0;
 	if (d->opened == -EINPROGRESS)
 		d->opened = r;
 	pthread_cond_broadcast(&d->idled);

@@ -113,6 +113,25 @@ Test(pack, the_store_has_room_for_more)
 	}
 }
 
+/* The segments are the writer's then, and he may be moving them. */
+Test(pack, what_is_offline_is_not_looked_at)
+{
+	uint64_t all, room;
+
+	fill();
+	open_packing();
+	all = disk_room(d).bytes;
+	for (uint64_t n = 0; n < 40; n++)
+		put_sound(n, 100000 + 50000 * n);
+	writer_drain(d);
+	room = disk_room(d).bytes;
+	atomic_store(&d->online, false);
+	cr_expect_eq(disk_room(d).bytes, all);
+	atomic_store(&d->online, true);
+	cr_expect_eq(disk_room(d).bytes, room);
+	cr_expect_gt(room, all);
+}
+
 /* How many of the two records are good. */
 static int good_ones(const struct record found[2], const struct place at[2])
 {
