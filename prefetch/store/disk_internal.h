@@ -30,7 +30,9 @@ struct queued {
 	uint8_t bytes[];
 };
 
+/* Which thread or lock has which part, in the order in which they stand here. */
 struct disk {
+	/* all threads: set by disk_open(), and not changed */
 	char *path;
 	uint64_t size, keep_free;
 	uint64_t records_most;
@@ -41,24 +43,32 @@ struct disk {
 	uint64_t segment_most;         /* bytes; a larger record has a segment to itself */
 	uint64_t margin;               /* bytes that a batch may add to the index */
 	size_t batch_most;
+	uint64_t queue_most;
 
-	/* While it is offline, the writer's own; who else needs them is inside. */
-	_Atomic bool online;
+	/* all threads: atomics */
+	_Atomic bool online, closing;
 	struct grace inside;
+	_Atomic bool full;             /* and nothing can be taken back */
+	_Atomic uint64_t suspended_until;
+	_Atomic int error;             /* for which it is, or 0 */
+	_Atomic uint64_t hits, misses, bad, written, dropped;
+
+	/* the writer thread while it is offline; then who is inside, and nobody changes it */
 	int folder, lock_file;
 	struct index *index;
 	bool distrust;
-
-	struct dl_lock lock;           /* segments, queue, source, rule */
-	pthread_cond_t wake, idled;
+	/* the same, but then under `lock` */
 	struct segment *segments;      /* by number */
 	size_t count, cap;
+
+	/* under `lock` */
+	struct dl_lock lock;
+	pthread_cond_t wake, idled;
 	struct queued *first, **last;
-	uint64_t queued_bytes, queue_most;     /* what is being written included */
+	uint64_t queued_bytes;         /* what is being written included */
 	/* Samples that ever were queued; of them those that were taken out; and of those, which are
 	 * the first ones, what is in the index, or dropped. */
 	uint64_t queued, taken, settled;
-	_Atomic bool closing;
 	bool ended;
 	int opened;                    /* -EINPROGRESS, then how the first try went */
 	bool trim;                     /* segments that have no live record shall go, and ... */
@@ -67,16 +77,12 @@ struct disk {
 	uint64_t deadline;             /* once it is closing */
 	bool has_source;
 	uint64_t source;
-
 	struct keep_rule *rule;        /* NULL: all is wanted */
 	bool recount;                  /* `unwanted` is by an older rule, or dataset */
-	struct buf dataset;            /* uint32_t, sorted; the writer's own; empty: not known */
-	_Atomic bool full;             /* and nothing can be taken back */
-	_Atomic uint64_t suspended_until;
-	_Atomic int error;             /* for which it is, or 0 */
-	_Atomic uint64_t hits, misses, bad, written, dropped;
 
-	struct writer {                /* the writer thread's own */
+	/* the writer thread */
+	struct buf dataset;            /* uint32_t, sorted; empty: not known */
+	struct writer {
 		pthread_t thread;
 		int fd;                /* of the newest segment; -1: none is open */
 		int before;            /* of the one before, as long as it is written back */
