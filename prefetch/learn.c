@@ -1,5 +1,4 @@
 /* What order=auto has learned outlives the run: in a file, which may be lost at any time. */
-#include <fcntl.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -12,14 +11,9 @@
 static void load(const char *path, struct lessons *ret)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	dl_cleanup(dl_closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	ssize_t n = 1;
 
-	while (fd >= 0 && n > 0 && text.len < FILE_MAX && buf_reserve(&text, 4096) == 0) {
-		n = read(fd, text.at + text.len, 4096);
-		text.len += n > 0 ? (size_t)n : 0;
-	}
-	lessons_parse((struct bytes){ text.at, text.len }, ret);
+	if (file_read(path, FILE_MAX, &text) == 0)
+		lessons_parse((struct bytes){ text.at, text.len }, ret);
 }
 
 void learn_start(struct engine *e)

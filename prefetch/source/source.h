@@ -5,7 +5,7 @@
  * a folder, read through io_uring or, where that is not allowed, by a pool of threads.  At the
  * top there may be what is kept on a local disk (kept.c).
  *
- * Thread-safety: submit, hurry and ideal on any thread.
+ * Thread-safety: submit, hurry and depth on any thread.
  */
 #pragma once
 #include "base/buf.h"
