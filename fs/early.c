@@ -4,8 +4,8 @@
 
 #include "base/lock.h"
 
-struct parked {
-	struct parked *next;
+struct parked_lookup {
+	struct parked_lookup *next;
 	struct early *early;
 	fuse_req_t req;
 	fuse_ino_t parent;
@@ -15,7 +15,7 @@ struct parked {
 
 struct early {
 	struct dl_lock lock;           /* guards the list */
-	struct parked *parked;
+	struct parked_lookup *parked;
 };
 
 int early_start(struct early **ret)
@@ -29,16 +29,16 @@ int early_start(struct early **ret)
 	return 0;
 }
 
-static struct parked *take_all(struct early *e)
+static struct parked_lookup *take_all(struct early *e)
 {
 	DL_HOLD(&e->lock);
 	return DL_TAKE(e->parked);
 }
 
-static bool take(struct early *e, struct parked *which)
+static bool take(struct early *e, struct parked_lookup *which)
 {
 	DL_HOLD(&e->lock);
-	for (struct parked **at = &e->parked; *at; at = &(*at)->next)
+	for (struct parked_lookup **at = &e->parked; *at; at = &(*at)->next)
 		if (*at == which) {
 			*at = which->next;
 			return true;
@@ -47,7 +47,7 @@ static bool take(struct early *e, struct parked *which)
 	return false;
 }
 
-static bool put(struct early *e, struct parked *p)
+static bool put(struct early *e, struct parked_lookup *p)
 {
 	DL_HOLD(&e->lock);
 	if (p->interrupted)
@@ -60,7 +60,7 @@ static bool put(struct early *e, struct parked *p)
 /* Who waits was killed, or hit Ctrl-C. */
 static void on_interrupt(fuse_req_t req, void *data)
 {
-	struct parked *p = data;
+	struct parked_lookup *p = data;
 
 	if (take(p->early, p)) {
 		fuse_reply_err(req, EINTR);
@@ -70,7 +70,7 @@ static void on_interrupt(fuse_req_t req, void *data)
 
 void early_answer(struct serve *s)
 {
-	struct parked *p = take_all(s->early), *next;
+	struct parked_lookup *p = take_all(s->early), *next;
 
 	for (; p; p = next) {
 		next = p->next;
@@ -82,13 +82,13 @@ void early_answer(struct serve *s)
 
 bool early_park(struct serve *s, fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-	struct parked *p = malloc(sizeof(*p) + strlen(name) + 1);
+	struct parked_lookup *p = malloc(sizeof(*p) + strlen(name) + 1);
 
 	if (!p || manifest_scanned(s->manifest)) {
 		free(p);
 		return false;
 	}
-	*p = (struct parked){ .early = s->early, .req = req, .parent = parent };
+	*p = (struct parked_lookup){ .early = s->early, .req = req, .parent = parent };
 	strcpy(p->name, name);
 	fuse_req_interrupt_func(req, on_interrupt, p);
 	if (!put(s->early, p)) {
@@ -102,7 +102,7 @@ bool early_park(struct serve *s, fuse_req_t req, fuse_ino_t parent, const char *
 
 void early_stop(struct early *e)
 {
-	struct parked *p, *next;
+	struct parked_lookup *p, *next;
 
 	if (!e)
 		return;

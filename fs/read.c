@@ -8,7 +8,7 @@
 #include "fs/fuse.h"
 #include "fs/survey.h"
 
-struct parked {
+struct parked_read {
 	struct waiter waiter;
 	fuse_req_t req;
 	struct serve *serve;
@@ -22,7 +22,7 @@ struct parked {
 	bool newer;                    /* the bytes are those of a version that came after it */
 };
 
-static void go_on(struct parked *p);
+static void go_on(struct parked_read *p);
 
 int serve_error(int error)
 {
@@ -35,7 +35,7 @@ int serve_error(int error)
 	return EIO;
 }
 
-static void reply_error(struct parked *p, int error)
+static void reply_error(struct parked_read *p, int error)
 {
 	fuse_reply_err(p->req, serve_error(error));
 	buf_free(&p->bytes);
@@ -45,7 +45,7 @@ static void reply_error(struct parked *p, int error)
 /* Whether a newer version can be given out as this one: all of it with one answer, so that nobody
  * gets parts of two, and of the size that the reader was told.  Pages of the old one that are still
  * in the page cache are not asked for; but O_DIRECT goes past them. */
-static bool can_be_newer(const struct parked *p, sample_id newest)
+static bool can_be_newer(const struct parked_read *p, sample_id newest)
 {
 	uint64_t size, now;
 
@@ -57,7 +57,7 @@ static bool can_be_newer(const struct parked *p, sample_id newest)
 
 static void on_seen(struct stale_reader *r)
 {
-	struct parked *p = dl_container_of(r, struct parked, stale);
+	struct parked_read *p = dl_container_of(r, struct parked_read, stale);
 	sample_id newest = manifest_newest(p->serve->manifest, p->id);
 
 	if (!can_be_newer(p, newest)) {
@@ -72,14 +72,14 @@ static void on_seen(struct stale_reader *r)
 /* Who is told that it is another file now opens it again, and shall have that one.  The open was
  * not asked for, so the kernel cannot be told then, when it would look the name up anew by itself;
  * of a READ the reader himself is told. */
-static void finish_error(struct parked *p, int error)
+static void finish_error(struct parked_read *p, int error)
 {
 	p->stale = (struct stale_reader){ .id = p->id, .answer = on_seen };
 	if (error != -ESTALE || !survey_stale_read(p->serve, &p->stale))
 		reply_error(p, error);
 }
 
-static void finish(struct parked *p, const void *at, size_t len)
+static void finish(struct parked_read *p, const void *at, size_t len)
 {
 	stats_add(&p->serve->stats->bytes_served, len);
 	fuse_reply_buf(p->req, at, len);
@@ -88,7 +88,7 @@ static void finish(struct parked *p, const void *at, size_t len)
 }
 
 /* Use a block that is here.  true: the request was answered. */
-static bool use(struct parked *p, struct entry *e, uint64_t start)
+static bool use(struct parked_read *p, struct entry *e, uint64_t start)
 {
 	struct engine *engine = p->serve->engine;
 	struct block b = store_block(e);
@@ -125,7 +125,7 @@ static bool use(struct parked *p, struct entry *e, uint64_t start)
 
 static void on_wake(struct waiter *w, int result, struct entry *e)
 {
-	struct parked *p = dl_container_of(w, struct parked, waiter);
+	struct parked_read *p = dl_container_of(w, struct parked_read, waiter);
 	uint64_t start;
 
 	stats_add(&p->serve->stats->wait_ns, clock_now() - p->since);
@@ -138,7 +138,7 @@ static void on_wake(struct waiter *w, int result, struct entry *e)
 		go_on(p);
 }
 
-static void go_on(struct parked *p)
+static void go_on(struct parked_read *p)
 {
 	struct engine *engine = p->serve->engine;
 	struct entry *e;
@@ -173,7 +173,7 @@ static void read_control(fuse_req_t req, struct serve *s, fuse_ino_t ino, size_t
 void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct serve *s = serve_of(req);
-	struct parked *p;
+	struct parked_read *p;
 	uint64_t file;
 
 	if (control_is(ino)) {
@@ -196,7 +196,7 @@ void serve_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct f
 		fuse_reply_err(req, file > engine_readable(s->engine) ? EFBIG : ENOMEM);
 		return;
 	}
-	*p = (struct parked){
+	*p = (struct parked_read){
 		.waiter.wake = on_wake, .req = req, .serve = s, .id = node_sample(ino),
 		.offset = (uint64_t)off, .left = (size_t)(file - (uint64_t)off),
 		/* The flags come with each READ, also where no OPEN does. */

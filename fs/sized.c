@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "fs/control.h"
 
-struct parked {
+struct parked_size {
 	struct waiter waiter;
 	struct serve *serve;
 	fuse_req_t req;
@@ -44,7 +44,7 @@ static void reply_getattr(fuse_req_t req, struct serve *s, const struct attr *a)
 /* What could not be read may have its size nevertheless. */
 static void on_wake(struct waiter *w, int result, struct entry *e)
 {
-	struct parked *p = dl_container_of(w, struct parked, waiter);
+	struct parked_size *p = dl_container_of(w, struct parked_size, waiter);
 
 	if (e) {                       /* others may wait for the room */
 		engine_spent(p->serve->engine, store_block(e));
@@ -64,7 +64,7 @@ static void answer(fuse_req_t req, struct serve *s, const struct attr *a,
 		   void (*reply)(fuse_req_t req, struct serve *s, const struct attr *a))
 {
 	struct attr known = *a;
-	struct parked *p;
+	struct parked_size *p;
 	struct entry *e;
 	int r;
 
@@ -77,7 +77,7 @@ static void answer(fuse_req_t req, struct serve *s, const struct attr *a,
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	*p = (struct parked){
+	*p = (struct parked_size){
 		.waiter.wake = on_wake, .serve = s, .req = req, .attr = *a, .reply = reply,
 		.since = clock_now(),
 	};

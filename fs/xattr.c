@@ -44,7 +44,7 @@ static void reply_buf(fuse_req_t req, size_t size, int r, const struct buf *b)
 /* --- Asking ---------------------------------------------------------------------------- */
 
 /* A getxattr that waits for a refresh. */
-struct parked {
+struct parked_refresh {
 	struct refresh_waiter waiter;
 	struct serve *serve;
 	fuse_req_t req;
@@ -64,7 +64,7 @@ static void reply_changed(fuse_req_t req, size_t size, int changed)
 
 static void on_refreshed(struct refresh_waiter *w, int changed)
 {
-	struct parked *p = dl_container_of(w, struct parked, waiter);
+	struct parked_refresh *p = dl_container_of(w, struct parked_refresh, waiter);
 
 	fuse_req_interrupt_func(p->req, NULL, NULL);   /* waits for one that runs */
 	reply_changed(p->req, p->size, changed);
@@ -74,7 +74,7 @@ static void on_refreshed(struct refresh_waiter *w, int changed)
 /* Who waits was killed, or hit Ctrl-C. */
 static void on_interrupt(fuse_req_t req, void *data)
 {
-	struct parked *p = data;
+	struct parked_refresh *p = data;
 
 	if (refresh_stop_waiting(p->serve, &p->waiter)) {
 		fuse_reply_err(req, EINTR);
@@ -84,14 +84,16 @@ static void on_interrupt(fuse_req_t req, void *data)
 
 static void get_refresh(fuse_req_t req, struct serve *s, size_t size)
 {
-	struct parked *p = malloc(sizeof(*p));
+	struct parked_refresh *p = malloc(sizeof(*p));
 	int changed, r;
 
 	if (!p) {
 		fuse_reply_err(req, ENOMEM);
 		return;
 	}
-	*p = (struct parked){ .waiter.wake = on_refreshed, .serve = s, .req = req, .size = size };
+	*p = (struct parked_refresh){
+		.waiter.wake = on_refreshed, .serve = s, .req = req, .size = size,
+	};
 	fuse_req_interrupt_func(req, on_interrupt, p);
 	r = refresh_await(s, &p->waiter, &changed);
 	if (r == 0)
