@@ -212,7 +212,7 @@ static int open_report(struct request *q)
 	return CLI_OK;
 }
 
-static int write_report(struct request *q, const struct report *r)
+static int write_report(struct request *q, const struct profile_report *r)
 {
 	dl_cleanup(buf_free) struct buf page = BUF_EMPTY;
 	char when[32], host[HOST_NAME_MAX + 1] = "";
@@ -221,7 +221,7 @@ static int write_report(struct request *q, const struct report *r)
 
 	gethostname(host, sizeof(host) - 1);
 	strftime(when, sizeof(when), "%F %R", localtime_r(&(time_t){ time(NULL) }, &now));
-	e = report_html(r, host, when, &page);
+	e = profile_html(r, host, when, &page);
 	if (e < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	fwrite(page.at, 1, page.len, q->page);
@@ -245,12 +245,12 @@ static void drop_report(struct request *q)
 	free(q->part);
 }
 
-static int print_report(struct request *q, const struct report *r)
+static int print_report(struct request *q, const struct profile_report *r)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
 	int e = CLI_OK;
 
-	if (report_text(r, &text) < 0)
+	if (profile_text(r, &text) < 0)
 		return cli_fail(CLI_FAILED, "out of memory");
 	fwrite(text.at, 1, text.len, stdout);
 	if (q->report)
@@ -263,7 +263,7 @@ static int profile(struct request *q)
 	struct sigaction ends = { .sa_handler = on_signal };
 	bool terminal = isatty(STDERR_FILENO);
 	struct profile p = { 0 };
-	struct report report = {
+	struct profile_report report = {
 		.profile = &p, .source = q->options.source, .step_rate = q->step_rate,
 		.prepare = q->prepare, .receive = q->receive, .start = q->start,
 	};

@@ -4,7 +4,7 @@
 #include "fs/profile/predict.h"
 #include "fs/profile/profile.h"
 
-struct report {
+struct profile_report {
 	const struct profile *profile;
 	const char *source;
 	double cache;                  /* bytes that stay from one epoch to the next */
@@ -15,15 +15,15 @@ struct report {
 };
 
 /* The prediction for one way; `faster` times the cores and workers, `larger` times the cache. */
-struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
-				 double larger);
+struct prediction profile_predict(const struct profile_report *r, unsigned way, bool first,
+				  double faster, double larger);
 /* How many of the ways, from the first one on, differ: 1 if nothing was recoded. */
-unsigned report_ways(const struct profile *p);
+unsigned profile_ways(const struct profile *p);
 /* "0.95", or "as it is". */
-const char *report_ratio(const struct profile_way *w, char text[16]);
+const char *profile_ratio_name(const struct profile_way *w, char text[16]);
 /* "ratio 0.95", or "as it is". */
-const char *report_way(const struct profile_way *w, char text[24]);
-int report_text(const struct report *r, struct buf *ret) DL_MUST_CHECK;
+const char *profile_way_name(const struct profile_way *w, char text[24]);
+int profile_text(const struct profile_report *r, struct buf *ret) DL_MUST_CHECK;
 /* Measured on `host`, at the time `when`. */
-int report_html(const struct report *r, const char *host, const char *when, struct buf *ret)
-	DL_MUST_CHECK;
+int profile_html(const struct profile_report *r, const char *host, const char *when,
+		 struct buf *ret) DL_MUST_CHECK;

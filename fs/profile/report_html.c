@@ -70,17 +70,17 @@ static int put_base64(struct buf *b, struct bytes data)
 
 /* --- Charts --------------------------------------------------------------------------- */
 
-static int put_times(const struct report *r, bool first, struct buf *b)
+static int put_times(const struct profile_report *r, bool first, struct buf *b)
 {
 	struct svg_bar bars[PROFILE_WAYS] = { 0 };
-	unsigned ways = report_ways(r->profile);
+	unsigned ways = profile_ways(r->profile);
 	char text[24];
 
 	for (unsigned i = 0; i < ways; i++) {
-		struct prediction p = report_predict(r, i, first, 1, 1);
+		struct prediction p = profile_predict(r, i, first, 1, 1);
 
 		snprintf(bars[i].label, sizeof(bars[i].label), "%s",
-			 report_way(&r->profile->ways[i], text));
+			 profile_way_name(&r->profile->ways[i], text));
 		bars[i].parts[0] = p.compute;
 		bars[i].parts[1] = p.prepare_stall;
 		bars[i].parts[2] = p.fetch_stall;
@@ -120,7 +120,7 @@ static int put_boxes(const struct profile *p, double (*value)(const struct profi
 			values[i] = value(p, way, i);
 		qsort(values, p->sample, sizeof(*values), by_value);
 		snprintf(boxes[way].label, sizeof(boxes[way].label), "%s",
-			 report_way(&p->ways[way], text));
+			 profile_way_name(&p->ways[way], text));
 		for (unsigned q = 0; q < 5; q++)
 			boxes[way].at[q] = values[(size_t)(p->sample - 1) * q / 4];
 		low = DL_MIN(low, boxes[way].at[0]);
@@ -129,7 +129,7 @@ static int put_boxes(const struct profile *p, double (*value)(const struct profi
 	return svg_boxes(b, boxes, p->way_count, low, high, unit);
 }
 
-static int put_charts(const struct report *r, struct buf *b)
+static int put_charts(const struct profile_report *r, struct buf *b)
 {
 	int e = buf_printf(b, "<h2>Epoch time against ratio</h2>\n<p class=\"key\"><span "
 			   "class=\"part0\" style=\"background:var(--a)\"></span>training step"
@@ -143,7 +143,7 @@ static int put_charts(const struct report *r, struct buf *b)
 		e = buf_printf(b, "<h3>First epoch</h3>\n");
 	if (e == 0)
 		e = put_times(r, true, b);
-	if (e < 0 || report_ways(r->profile) == 1)
+	if (e < 0 || profile_ways(r->profile) == 1)
 		return e;
 	e = buf_printf(b, "<h2>Bytes of each file, of the source's</h2>\n"
 			       "<p>Least, quarters, median (the number) and most of the "
@@ -170,7 +170,7 @@ static int put_crop(const struct profile_way *w, unsigned image, struct buf *b)
 			e = put_base64(b, (struct bytes){ png->at, png->len });
 		if (e == 0)
 			e = buf_printf(b, "\">%s: %llu bytes, SSIM %.4f",
-				       report_ratio(w, ratio),
+				       profile_ratio_name(w, ratio),
 				       (unsigned long long)w->images[image].size,
 				       w->images[image].ssim);
 	}
@@ -198,7 +198,8 @@ static int put_crops(const struct profile *p, struct buf *b)
 	return e < 0 ? e : buf_printf(b, "</table></div>\n");
 }
 
-static int put_title(const struct report *r, const char *host, const char *when, struct buf *b)
+static int put_title(const struct profile_report *r, const char *host, const char *when,
+		     struct buf *b)
 {
 	int e = buf_printf(b, "<h1>dlfs profile</h1>\n<p>");
 
@@ -211,10 +212,11 @@ static int put_title(const struct report *r, const char *host, const char *when,
 	return e < 0 ? e : buf_printf(b, ", %s</p>\n", when);
 }
 
-int report_html(const struct report *r, const char *host, const char *when, struct buf *ret)
+int profile_html(const struct profile_report *r, const char *host, const char *when,
+		 struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
-	int e = report_text(r, &text);
+	int e = profile_text(r, &text);
 
 	if (e == 0)
 		e = buf_append(ret, head, sizeof(head) - 1);
@@ -222,7 +224,7 @@ int report_html(const struct report *r, const char *host, const char *when, stru
 		e = put_title(r, host, when, ret);
 	if (e == 0)
 		e = put_charts(r, ret);
-	if (e == 0 && report_ways(r->profile) > 1)
+	if (e == 0 && profile_ways(r->profile) > 1)
 		e = put_crops(r->profile, ret);
 	if (e == 0)
 		e = buf_printf(ret, "<h2>All figures</h2>\n<pre>");

@@ -16,7 +16,7 @@ static double timing_cpu(const struct profile *p, const struct profile_way *w)
 	return (p->ways[0].decode + w->decode) / SERVED_TIMED_OF;
 }
 
-unsigned report_ways(const struct profile *p)
+unsigned profile_ways(const struct profile *p)
 {
 	for (unsigned i = 0; i < p->way_count; i++)
 		if (p->ways[i].recoded)
@@ -24,7 +24,7 @@ unsigned report_ways(const struct profile *p)
 	return DL_MIN(p->way_count, 1u);
 }
 
-const char *report_ratio(const struct profile_way *w, char text[16])
+const char *profile_ratio_name(const struct profile_way *w, char text[16])
 {
 	if (w->whole)
 		return "as it is";
@@ -32,7 +32,7 @@ const char *report_ratio(const struct profile_way *w, char text[16])
 	return text;
 }
 
-const char *report_way(const struct profile_way *w, char text[24])
+const char *profile_way_name(const struct profile_way *w, char text[24])
 {
 	if (w->whole)
 		return "as it is";
@@ -40,8 +40,8 @@ const char *report_way(const struct profile_way *w, char text[24])
 	return text;
 }
 
-struct prediction report_predict(const struct report *r, unsigned way, bool first, double faster,
-				 double larger)
+struct prediction profile_predict(const struct profile_report *r, unsigned way, bool first,
+				  double faster, double larger)
 {
 	const struct profile *p = r->profile;
 	const struct profile_way *w = &p->ways[way];
@@ -57,7 +57,7 @@ struct prediction report_predict(const struct report *r, unsigned way, bool firs
 	return predict(&c);
 }
 
-static int put_dataset(const struct report *r, struct buf *b)
+static int put_dataset(const struct profile_report *r, struct buf *b)
 {
 	const struct profile *p = r->profile;
 	char all[32], mean[32];
@@ -87,7 +87,7 @@ static int put_errors(const struct profile *p, struct buf *b)
 	double decode = 0, recode = 0;
 	int r;
 
-	for (unsigned i = 0; i < report_ways(p); i++) {
+	for (unsigned i = 0; i < profile_ways(p); i++) {
 		const struct profile_way *w = &p->ways[i];
 
 		if (w->decode > 0)
@@ -122,7 +122,7 @@ static int put_notes(const struct profile *p, struct buf *b)
 {
 	int r = put_errors(p, b);
 
-	if (r == 0 && p->way_count > 1 && report_ways(p) == 1)
+	if (r == 0 && p->way_count > 1 && profile_ways(p) == 1)
 		r = buf_printf(b, "Nothing of the sample is recoded at these ratios, most of it "
 			       "because: %s\n(ratios are for JPEGs; png=fast, for PNGs, is not "
 			       "measured here)\n", recode_reason_name(usual_reason(p)));
@@ -136,10 +136,10 @@ static int put_quality(const struct profile *p, struct buf *b)
 			   "%8s %8s %8s %8s %8s %10s %10s %8s\n", p->cores, "ratio", "bytes",
 			   "SSIM", "least", "PSNR, dB", "decoded/s", "recoded/s", "as is");
 
-	for (unsigned i = 0; r == 0 && i < report_ways(p); i++) {
+	for (unsigned i = 0; r == 0 && i < profile_ways(p); i++) {
 		const struct profile_way *w = &p->ways[i];
 
-		r = buf_printf(b, "%8s %7.1f%% ", report_ratio(w, ratio),
+		r = buf_printf(b, "%8s %7.1f%% ", profile_ratio_name(w, ratio),
 			       p->size > 0 ? 100 * w->size / p->size : 100);
 		if (r == 0 && w->recoded)
 			r = buf_printf(b, "%8.4f %8.4f ", w->ssim, w->ssim_least);
@@ -168,11 +168,11 @@ static int put_time(double seconds, struct buf *b)
 	return buf_printf(b, "%10.*f ", places, seconds);
 }
 
-static int put_prediction(const struct report *r, const char *what, unsigned way, double faster,
-			  double larger, struct buf *b)
+static int put_prediction(const struct profile_report *r, const char *what, unsigned way,
+			  double faster, double larger, struct buf *b)
 {
-	struct prediction first = report_predict(r, way, true, faster, larger);
-	struct prediction later = report_predict(r, way, false, faster, larger);
+	struct prediction first = profile_predict(r, way, true, faster, larger);
+	struct prediction later = profile_predict(r, way, false, faster, larger);
 	int e = buf_printf(b, "%-24s ", what);
 
 	if (e == 0)
@@ -192,31 +192,32 @@ static int put_prediction(const struct report *r, const char *what, unsigned way
 
 /* Without images all ratios are alike, more cores bring nothing unless the loader needs them, and
  * more cache nothing to what fits. */
-static int put_cases(const struct report *r, struct buf *b)
+static int put_cases(const struct profile_report *r, struct buf *b)
 {
 	static const struct { const char *what; double faster, larger; } others[] = {
 		{ "twice cores and workers", 2, 1 }, { "4 x cores and workers", 4, 1 },
 		{ "twice the cache", 1, 2 }, { "four times the cache", 1, 4 },
 	};
 	bool images = r->profile->decoded > 0, cores = images || r->prepare > 0;
-	bool fits = report_predict(r, 0, false, 1, 1).hits == 1;
+	bool fits = profile_predict(r, 0, false, 1, 1).hits == 1;
 	const struct profile_way *ways = r->profile->ways;
 	char text[24];
 	int e = 0;
 
-	for (unsigned i = 0; e == 0 && i < report_ways(r->profile); i++)
-		e = put_prediction(r, images ? report_way(&ways[i], text) : "as it is", i, 1, 1, b);
+	for (unsigned i = 0; e == 0 && i < profile_ways(r->profile); i++)
+		e = put_prediction(r, images ? profile_way_name(&ways[i], text) : "as it is", i, 1,
+				   1, b);
 	for (size_t i = 0; e == 0 && i < DL_COUNT(others); i++)
 		if (others[i].larger > 1 ? !fits : cores)
 			e = put_prediction(r, others[i].what, 0, others[i].faster,
 					   others[i].larger, b);
-	if (e == 0 && report_ways(r->profile) > 1)
+	if (e == 0 && profile_ways(r->profile) > 1)
 		e = buf_printf(b, "Twice and more are of %s.\n",
 			       ways[0].whole ? "the files as they are" : "ratio 1");
 	return e;
 }
 
-static int put_predictions(const struct report *r, struct buf *b)
+static int put_predictions(const struct profile_report *r, struct buf *b)
 {
 	char cache[32];
 	int e = buf_printf(b, "Predicted, with %.0f worker%s, a cache of %s, ", r->workers,
@@ -237,7 +238,7 @@ static int put_predictions(const struct report *r, struct buf *b)
 	return e;
 }
 
-int report_text(const struct report *r, struct buf *ret)
+int profile_text(const struct profile_report *r, struct buf *ret)
 {
 	int e = put_dataset(r, ret);
 
