@@ -26,13 +26,14 @@ int buf_reserve(struct buf *b, size_t extra)
 
 int buf_append(struct buf *b, const void *at, size_t len)
 {
-	int r = buf_reserve(b, len);
+	int r = buf_reserve(b, len + 1);
 
 	if (r < 0)
 		return r;
 	if (len > 0)
 		memcpy(b->at + b->len, at, len);
 	b->len += len;
+	b->at[b->len] = '\0';
 	return 0;
 }
 
@@ -77,16 +78,13 @@ static size_t escape_one(uint8_t c, char out[5])
 
 int buf_escape(struct buf *b, struct bytes name)
 {
+	int r = buf_append(b, "", 0);
 	const uint8_t *at = name.at;
 	char out[5];
-	int r;
 
-	for (size_t i = 0; i < name.len; i++) {
+	for (size_t i = 0; r == 0 && i < name.len; i++)
 		r = buf_append(b, out, escape_one(at[i], out));
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r;
 }
 
 static int hex_digit(char c)
@@ -117,24 +115,19 @@ static int unescape_one(const char *text, size_t len, uint8_t *ret)
 
 int buf_unescape(struct buf *b, struct bytes text)
 {
+	int r = buf_append(b, "", 0);
 	const char *at = text.at;
-	size_t i = 0;
 
-	while (i < text.len) {
-		uint8_t c = (uint8_t)at[i++];
-		int r;
+	for (size_t i = 0; r == 0 && i < text.len; i++) {
+		uint8_t c = (uint8_t)at[i];
+		int used = c == '\\' ? unescape_one(at + i + 1, text.len - i - 1, &c) : 0;
 
-		if (c == '\\') {
-			r = unescape_one(at + i, text.len - i, &c);
-			if (r < 0)
-				return r;
-			i += (size_t)r;
-		}
+		if (used < 0)
+			return used;
+		i += (size_t)used;
 		r = buf_append(b, &c, 1);
-		if (r < 0)
-			return r;
 	}
-	return 0;
+	return r;
 }
 
 void buf_free(struct buf *b)

@@ -1,4 +1,5 @@
-/* A growable byte buffer with exactly one owner.
+/* A growable byte buffer with exactly one owner.  A NUL follows what was appended and is not
+ * counted, so that a text is one for C as well.
  *
  * Thread-safety: none; one owner at a time.  Errors: -ENOMEM, unless something else is said; the
  * buffer may then end with a part of what was to be appended.
@@ -14,7 +15,7 @@ struct buf {
 
 int buf_reserve(struct buf *b, size_t extra) DL_MUST_CHECK;     /* room for len + extra */
 int buf_append(struct buf *b, const void *at, size_t len) DL_MUST_CHECK;
-/* -EINVAL: a format that printf refuses.  A NUL follows the text and is not counted. */
+/* -EINVAL: a format that printf refuses. */
 int buf_printf(struct buf *b, const char *format, ...) DL_MUST_CHECK DL_PRINTF(2, 3);
 
 /* Append name with control characters, backslash and DEL as C escapes (\n, \\, \x7f), and

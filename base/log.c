@@ -38,8 +38,7 @@ static void log_line(enum log_level level, const char *format, va_list args)
 	if ((int)level > log_level)
 		return;
 	vsnprintf(text, sizeof(text), format, args);
-	if (buf_escape(&line, (struct bytes){ text, strnlen(text, sizeof(text)) }) < 0 ||
-	    buf_append(&line, "", 1) < 0)
+	if (buf_escape(&line, (struct bytes){ text, strnlen(text, sizeof(text)) }) < 0)
 		return;
 	if (to_syslog)
 		syslog(syslog_priority(level), "%s", (const char *)line.at);

@@ -73,11 +73,7 @@ static int print_setting(const struct config *c, const struct param *p, struct b
 
 	if (r == 0)
 		r = param_print(c, p, &value);
-	if (r == 0)
-		r = buf_append(&value, "", 1);
-	if (r < 0)
-		return r;
-	return print_value(p, (char *)value.at, ret);
+	return r < 0 ? r : print_value(p, (char *)value.at, ret);
 }
 
 int config_print_yaml(const struct config *c, const struct config_note *notes, size_t count,

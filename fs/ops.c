@@ -123,8 +123,6 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 	int r = control_is(ino) ? control_readlink(s, ino, &text)
 				: manifest_readlink(s->manifest, ino, &text);
 
-	if (r == 0)
-		r = buf_append(&text, "", 1);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else

@@ -49,8 +49,7 @@ static int open_mounted(struct push *p, sample_id id)
 
 	if (!p->mounted ||
 	    buf_printf(&path, "%s/", p->serve->options->mountpoint) < 0 ||
-	    manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0 ||
-	    buf_append(&path, "", 1) < 0)
+	    manifest_path(p->serve->manifest, node_of_sample(id), &path) < 0)
 		return -1;
 	if (p->serve->watch)
 		watch_own_open(p->serve->watch, id);

@@ -184,7 +184,6 @@ static bool is_pinned(void *context, sample_id id)
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 
 	return manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
-		buf_append(&path, "", 1) == 0 &&
 		pattern_any(s->options->config->keep, (char *)path.at);
 }
 

@@ -143,8 +143,6 @@ static int count_sample(const struct serve *s, sample_id id, struct buf *path,
 	path->len = 0;
 	r = manifest_path(s->manifest, node_of_sample(id), path);
 	if (r == 0)
-		r = buf_append(path, "", 1);
-	if (r == 0)
 		r = kept_key(s->manifest, id, &key);
 	/* Large ones are kept in parts of up to 1 MiB. */
 	takes.records = size <= engine_whole(s->engine) ? 1 : (size + MiB - 1) / MiB;
@@ -331,7 +329,7 @@ bool tier_never(const struct serve *s, sample_id id)
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 
 	return *never && manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
-		buf_append(&path, "", 1) == 0 && pattern_any(never, (char *)path.at);
+		pattern_any(never, (char *)path.at);
 }
 
 unsigned tier_choices(struct serve *s)

@@ -22,7 +22,7 @@ static bool may_match_any(const struct serve *s, const struct list *all, const c
 			return true;
 		path.len = 0;
 		if (manifest_path(s->manifest, node_of_sample(list_at(all, i)), &path) < 0 ||
-		    buf_append(&path, "", 1) < 0 || pattern_matches(pattern, (char *)path.at))
+		    pattern_matches(pattern, (char *)path.at))
 			return true;
 	}
 	return false;

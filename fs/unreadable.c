@@ -31,7 +31,7 @@ static bool access_allows(const struct serve *s, node_id node)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 
-	if (manifest_path(s->manifest, node, &path) < 0 || buf_append(&path, "", 1) < 0)
+	if (manifest_path(s->manifest, node, &path) < 0)
 		return true;
 	return faccessat(manifest_root_fd(s->manifest), (char *)path.at, R_OK, AT_EACCESS) == 0 ||
 		errno != EACCES;
@@ -84,7 +84,7 @@ static void say(struct serve *s, const struct unread *f)
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	char count[64], text[sizeof(s->unreadable)];
 
-	if (manifest_path(s->manifest, f->first, &path) < 0 || buf_append(&path, "", 1) < 0)
+	if (manifest_path(s->manifest, f->first, &path) < 0)
 		return;
 	snprintf(text, sizeof(text),
 		 "%s of the source may not be read by uid %u%s %.100s; mount as who may, or change "

@@ -46,7 +46,7 @@ static bool matches(const struct warm *w, sample_id id, struct buf *path)
 	if (!*w->pattern)
 		return true;
 	return manifest_path(w->serve->manifest, node_of_sample(id), path) == 0 &&
-		buf_append(path, "", 1) == 0 && pattern_matches(w->pattern, (char *)path->at);
+		pattern_matches(w->pattern, (char *)path->at);
 }
 
 static int add_target(struct warm *w, sample_id id, struct buf *path)

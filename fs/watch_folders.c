@@ -78,8 +78,6 @@ static int mark(struct folders *f, node_id folder)
 	if (r == 0)
 		r = manifest_path(s->manifest, folder, &path);
 	if (r == 0)
-		r = buf_append(&path, "", 1);
-	if (r == 0)
 		r = f->ops->mark(f->own, (char *)path.at, folder);
 	return r == -ENOENT || r == -ENOTDIR || r == -EACCES ? 0 : r;
 }

@@ -93,7 +93,7 @@ static int resolve_list(struct config *c)
 	if (!real)
 		return cli_fail(CLI_MOUNT_FAILED, "the order's list %s cannot be read: %s", file,
 				strerror(errno));
-	if (buf_printf(&spec, "list:%s", real) < 0 || buf_append(&spec, "", 1) < 0)
+	if (buf_printf(&spec, "list:%s", real) < 0)
 		return cli_fail(CLI_MOUNT_FAILED, "out of memory");
 	return mount_set(c, "order", (char *)spec.at);
 }

@@ -58,8 +58,8 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
 			  int *ret_lock, char reterr[REFUSE_MAX]) DL_MUST_CHECK;
 
 /* $XDG_STATE_HOME/dlfs, ~/.local/state/dlfs, root: /var/lib/dlfs; made if it is not there.
- * The file of a kind for a source: hash of its real path, and the kind for an extension; with a
- * NUL that is counted.  -ENOENT: no home. */
+ * The file of a kind for a source: hash of its real path, and the kind for an extension.
+ * -ENOENT: no home. */
 int host_state_file(const char *source, const char *kind, struct buf *ret) DL_MUST_CHECK;
 
 /* Whether a program can be found and run: in PATH, or where libfuse looks. */

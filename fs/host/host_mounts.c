@@ -159,7 +159,5 @@ int path_in_filesystem(const struct host_mount *m, const char *path, struct buf 
 	const char *root = strcmp(m->root, "/") == 0 ? "" : m->root;
 	int r = buf_printf(ret, "%s%s", root, strcmp(below, "/") == 0 ? "" : below);
 
-	if (r == 0 && ret->len == 0)
-		r = buf_printf(ret, "/");
-	return r < 0 ? r : buf_append(ret, "", 1);
+	return r == 0 && ret->len == 0 ? buf_printf(ret, "/") : r;
 }

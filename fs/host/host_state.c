@@ -49,15 +49,9 @@ int host_state_file(const char *source, const char *kind, struct buf *ret)
 		return -errno;
 	r = state_folder(&path);
 	if (r == 0)
-		r = buf_append(&path, "", 1);
-	if (r == 0)
 		r = make_folders((char *)path.at);
-	if (r < 0)
-		return r;
-	path.len--;
-	r = buf_printf(&path, "/%016llx.%s", (unsigned long long)name_hash(real), kind);
 	if (r == 0)
-		r = buf_append(&path, "", 1);
+		r = buf_printf(&path, "/%016llx.%s", (unsigned long long)name_hash(real), kind);
 	if (r < 0)
 		return r;
 	*ret = buf_take(&path);

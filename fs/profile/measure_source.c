@@ -146,8 +146,7 @@ static void cool(const struct measure *m, sample_id id)
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 	dl_cleanup(dl_closep) int fd = -1;
 
-	if (manifest_path(m->manifest, node_of_sample(id), &path) < 0 ||
-	    buf_append(&path, "", 1) < 0)
+	if (manifest_path(m->manifest, node_of_sample(id), &path) < 0)
 		return;
 	fd = openat(manifest_root_fd(m->manifest), (char *)path.at,
 		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

@@ -135,8 +135,6 @@ static int take_sample(const struct measure *m, struct profile *p)
 		struct buf path = BUF_EMPTY;
 
 		r = manifest_path(m->manifest, node_of_sample(p->ids[i]), &path);
-		if (r == 0)
-			r = buf_append(&path, "", 1);
 		if (r < 0) {
 			buf_free(&path);
 			return r;

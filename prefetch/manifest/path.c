@@ -103,8 +103,6 @@ int folder_open(const struct manifest *m, uint32_t folder, int how_to)
 
 	if (r == 0 && path.len == 0)
 		r = buf_append(&path, ".", 1);
-	if (r == 0)
-		r = buf_append(&path, "", 1);
 	if (r < 0)
 		return r;
 	fd = open_at_once(m, (char *)path.at, how_to);

@@ -83,8 +83,6 @@ static int read_path(struct reading *r, const char *text, size_t len, uint32_t *
 		return refuse(r, "a broken escape in \"%.*s\"", (int)DL_MIN(len, (size_t)60), text);
 	if (memchr(path.at, 0, path.len))
 		return refuse(r, "a path with a zero byte");
-	if (buf_append(&path, "", 1) < 0)
-		return -ENOMEM;
 	index = r->resolve(r->context, (char *)path.at);
 	if (index < 0)
 		return refuse(r, "no sample \"%.*s\" in this dataset",

@@ -46,8 +46,6 @@ static int prepare_all(struct dir_job *j)
 	j->path.len = 0;
 	r = manifest_path(m, node, &j->path);
 	if (r == 0)
-		r = buf_append(&j->path, "", 1);
-	if (r == 0)
 		r = manifest_attr(m, node, &j->version);
 	if (r < 0)
 		return r;

@@ -125,9 +125,8 @@ static bool matches(const struct served *s, sample_id id)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
 
-	return !*s->match ||
-		(manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
-		 buf_append(&path, "", 1) == 0 && pattern_any(s->match, (char *)path.at));
+	return !*s->match || (manifest_path(s->manifest, node_of_sample(id), &path) == 0 &&
+			      pattern_any(s->match, (char *)path.at));
 }
 
 /* The answer stays, since handed out sizes depend on it. */

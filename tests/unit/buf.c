@@ -29,6 +29,24 @@ Test(buf, appends_and_keeps_what_was_there)
 	cr_assert_geq(b.cap, b.len);
 }
 
+Test(buf, has_a_nul_after_it_that_is_not_counted)
+{
+	struct buf b[4] = { BUF_EMPTY };
+
+	cr_assert_eq(buf_append(&b[0], "", 0), 0);
+	cr_assert_eq(buf_printf(&b[1], "%s", ""), 0);
+	cr_assert_eq(buf_escape(&b[2], text("")), 0);
+	cr_assert_eq(buf_unescape(&b[3], text("")), 0);
+	for (size_t k = 0; k < DL_COUNT(b); k++) {
+		for (size_t i = 0; i < 300; i++) {
+			cr_assert_eq(b[k].len, i);
+			cr_assert_eq(strlen((char *)b[k].at), i);
+			cr_assert_eq(buf_append(&b[k], "x", 1), 0);
+		}
+		buf_free(&b[k]);
+	}
+}
+
 Test(buf, refuses_a_size_that_overflows)
 {
 	dl_cleanup(buf_free) struct buf b = BUF_EMPTY;
