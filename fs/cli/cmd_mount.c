@@ -107,16 +107,11 @@ static int fail_early(int ready_fd, const char *format, ...)
 	return CLI_MOUNT_FAILED;
 }
 
-/* Without a place for its state dlfs reads the folders again at the next mount; no more. */
+/* Without a place for its state dlfs reads the folders again at the next mount; no more: who mounts
+ * was told by mount_warn(). */
 static const char *state_file(const struct config *c, const char *kind, struct buf *path)
 {
-	int r = host_state_file(c->source, kind, path);
-
-	if (r == 0)
-		return (char *)path->at;
-	log_warning("what is found out about %s cannot be kept for the next mount: %s", c->source,
-		    strerror(-r));
-	return NULL;
+	return host_state_file(c->source, kind, path) == 0 ? (char *)path->at : NULL;
 }
 
 /* To whom the mount is shown: many do not expect that even root cannot read it. */

@@ -209,6 +209,17 @@ static void warn_store(const struct config *c)
 			 c->store_path, units_human_size(there, is));
 }
 
+static void warn_state(void)
+{
+	dl_cleanup(buf_free) struct buf folder = BUF_EMPTY;
+	int r = host_state_check(&folder);
+
+	if (r < 0)
+		cli_fail(CLI_OK, "warning: what is found out about the source is not kept for the "
+			 "next mount: %s: %s; set XDG_STATE_HOME to a folder that may be written",
+			 folder.len ? (char *)folder.at : "$HOME", strerror(-r));
+}
+
 void mount_warn(const struct config *c)
 {
 	uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -219,6 +230,7 @@ void mount_warn(const struct config *c)
 			 "without that setting dlfs takes half of what is free",
 			 (unsigned long long)(there / MiB));
 	warn_store(c);
+	warn_state();
 	if (is_tiny(c->max_short_side) || is_tiny(c->max_long_side))
 		cli_fail(CLI_OK, "warning: max_%s_side=%llu makes images of a few pixels; it is "
 			 "not a part, but the length that the side has at most",

@@ -62,6 +62,10 @@ int host_check_mountpoint(const char *source, const char *mountpoint, bool nonem
  * -ENOENT: no home. */
 int host_state_file(const char *source, const char *kind, struct buf *ret) DL_MUST_CHECK;
 
+/* Whether files can be kept in that folder; -errno.  *ret is its name, or that of one above it
+ * which could not be made; empty: no home. */
+int host_state_check(struct buf *ret) DL_MUST_CHECK;
+
 /* Whether a program can be found and run: in PATH, or where libfuse looks. */
 bool host_has_program(const char *name);
 /* /etc/fuse.conf lets ordinary users say allow_other. */

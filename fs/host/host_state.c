@@ -1,9 +1,10 @@
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "fs/host/internal.h"
 
-static int state_folder(struct buf *ret)
+static int name_folder(struct buf *ret)
 {
 	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
 
@@ -39,6 +40,23 @@ static uint64_t name_hash(const char *text)
 	return hash;
 }
 
+/* *ret is there also if it cannot be made: up to the first that cannot. */
+static int state_folder(struct buf *ret)
+{
+	int r = name_folder(ret);
+
+	return r < 0 ? r : make_folders((char *)ret->at);
+}
+
+int host_state_check(struct buf *ret)
+{
+	int r = state_folder(ret);
+
+	if (r == 0 && faccessat(AT_FDCWD, (char *)ret->at, W_OK | X_OK, AT_EACCESS) < 0)
+		r = -errno;
+	return r;
+}
+
 int host_state_file(const char *source, const char *kind, struct buf *ret)
 {
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
@@ -48,8 +66,6 @@ int host_state_file(const char *source, const char *kind, struct buf *ret)
 	if (!real)
 		return -errno;
 	r = state_folder(&path);
-	if (r == 0)
-		r = make_folders((char *)path.at);
 	if (r == 0)
 		r = buf_printf(&path, "/%016llx.%s", (unsigned long long)name_hash(real), kind);
 	if (r < 0)

@@ -18,6 +18,9 @@ umount_dlfs mnt
 notes 'memory is more than the [0-9]* MiB' src memory=1TiB
 umount_dlfs mnt
 
+XDG_STATE_HOME=/proc/x notes 'not kept for the next mount: /proc/x: No such file or .*; set XDG_STATE_HOME' src
+umount_dlfs mnt
+
 notes 'max_short_side=1 makes images of a few pixels' src max_short_side=1
 umount_dlfs mnt
 mount_dlfs src mnt max_short_side=32,max_long_side=0 2> err
