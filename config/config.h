@@ -43,6 +43,8 @@ int config_load(struct config *c, const char *path, struct config_error *reterr)
  * dropped.  Line and column stay 0. */
 int config_parse_options(struct config *c, const char *options, struct config_error *reterr)
 	DL_MUST_CHECK;
+/* Whether it is a setting, or a word such as allow_other. */
+bool config_has(const char *key);
 /* One setting; -EINVAL, -ENOMEM (without a text). */
 int config_set(struct config *c, const char *key, const char *value, struct config_error *reterr)
 	DL_MUST_CHECK;

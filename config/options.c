@@ -45,6 +45,11 @@ bool param_is_flag(const char *word)
 	return false;
 }
 
+bool config_has(const char *key)
+{
+	return param_find(key) || param_is_flag(key);
+}
+
 static bool set_flag(struct config *c, const char *word)
 {
 	for (size_t i = 0; i < DL_COUNT(flags); i++) {

@@ -43,6 +43,22 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* "--order torch:seed=7", "--allow-other" */
+static int bad_option(char **argv, int option)
+{
+	const char *word = argv[DL_MAX(optind - 1, 1)];
+	char key[64] = "";
+
+	if (option == '?' && strncmp(word, "--", 2) == 0)
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	for (char *dash = key; (dash = strchr(dash, '-')) != NULL;)
+		*dash = '_';
+	if (!config_has(key))
+		return cli_bad_option(&cmd_mount, argv, option);
+	return cli_fail(CLI_USAGE, "option \"%s\" is unknown; %s stands after -o, as in -o "
+			"memory=8GiB,allow_other", word, key);
+}
+
 /* The file counts first wherever it stands; -o stands after it. */
 static int take_arguments(struct request *q, int argc, char **argv)
 {
@@ -56,7 +72,7 @@ static int take_arguments(struct request *q, int argc, char **argv)
 			if (option == -1)
 				break;
 			if (option == '?' || option == ':')
-				return cli_bad_option(&cmd_mount, argv, option);
+				return bad_option(argv, option);
 			if (option == 'f')
 				q->foreground = true;
 			else if (option == 'v')

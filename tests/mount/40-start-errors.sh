@@ -68,6 +68,8 @@ refuses '"--wrong" is unknown' src mnt --wrong
 refuses '"-x" is unknown' -f -x src mnt
 refuses '"-o" needs a value' src mnt -o
 refuses '"--config" needs a value' src mnt --config
+refuses '"--order" is unknown; order stands after -o' src mnt --order torch:seed=7
+refuses '"--allow-other" is unknown; allow_other stands after -o' --allow-other src mnt
 refuses '"--verbose=1" takes no value' src mnt --verbose=1
 refuses 'has files and is no store' src mnt -o store.path=full
 echo 'memory: 1' > bad.yaml
