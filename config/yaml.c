@@ -39,6 +39,10 @@ static int refuse_syntax(struct reader *rd)
 	if (p->error == YAML_MEMORY_ERROR)
 		return -ENOMEM;
 	at(rd, p->problem_mark);
+	/* "order: torch: seed=7" */
+	if (p->problem && strstr(p->problem, "mapping values are not allowed"))
+		return param_refuse(rd->error, "\": \" has no place here; inside a value leave out "
+				    "the blank, as in order: torch:seed=7, or quote it");
 	if (p->error == YAML_READER_ERROR)
 		return param_refuse(rd->error, "not UTF-8 text (%s at byte %zu)", p->problem,
 				    p->problem_offset);

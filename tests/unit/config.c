@@ -155,6 +155,7 @@ ParameterizedTestParameters(config, refuses_yaml_with_a_place_and_a_reason)
 		{ "a: {b: {c: {d: {e: {f: {g: {h: {i: 1}}}}}}}}\n", 1, 32, "nested more than 8" },
 		{ "lead: 1\n\tmemory: 8MiB\n", 2, 1, "not YAML" },
 		{ "memory: \"8MiB\n", 2, 1, "not YAML" },
+		{ "order: torch: seed=7\n", 1, 13, "leave out the blank, as in order: torch:" },
 	};
 	return cr_make_param_array(struct refusal, cases, DL_COUNT(cases));
 }
