@@ -224,6 +224,16 @@ static bool is_epoch(const char *text, uint64_t *ret)
 	return !errno && !*end && *ret <= ORDER_EPOCHS_MAX;
 }
 
+int command_unknown(struct serve *s, const char *name)
+{
+	struct commands *c = commands_of(s);
+
+	DL_HOLD(&c->lock);
+	snprintf(c->error, sizeof(c->error), "%.60s cannot be set; user.dlfs.order, epoch, "
+		 "refresh, warm, drop and cancel can", name);
+	return -EINVAL;
+}
+
 int command_epoch(struct serve *s, const char *number)
 {
 	struct commands *c = commands_of(s);

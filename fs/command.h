@@ -28,12 +28,15 @@ void command_follow(struct serve *s, const char *spec);
  * epochs that could be told, and command_error() says which; -ETIMEDOUT */
 int command_epoch(struct serve *s, const char *number) DL_MUST_CHECK;
 
+/* There is no such attribute: -EINVAL, and command_error() says which there are. */
+int command_unknown(struct serve *s, const char *name);
+
 /* What became of an order: followed (0), or refused for this reason; "": by what the error says. */
 void command_note(struct serve *s, const char *spec, int error, const char *why);
 /* Of the first order that this server is to follow: waits until it is known whether it was refused
  * (as command_refused()), for COMMAND_NS at most; then it may still be. */
 void command_await_first(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT]);
-/* Why the last order, or the last epoch since then, was refused; "" if it was not. */
+/* Why what was told last was refused; "" if it was not. */
 int command_error(struct serve *s, struct buf *ret) DL_MUST_CHECK;
 /* Which order was refused last, and why; "" twice if the last was not. */
 void command_refused(struct serve *s, char ret_spec[COMMAND_TEXT], char ret_why[COMMAND_TEXT]);

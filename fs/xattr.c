@@ -213,7 +213,9 @@ static int run_command(struct serve *s, const char *name, const char *value)
 		warm_cancel(s->warm);
 		return 0;
 	}
-	return strcmp(name, PREFIX "refresh") == 0 ? refresh_begin(s) : -EROFS;
+	if (strcmp(name, PREFIX "refresh") == 0)
+		return refresh_begin(s);
+	return command_unknown(s, name);
 }
 
 void xattr_set(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,

@@ -50,7 +50,9 @@ expect_fail "$DLFS" order "$mnt" --next
 grep -q 'no epoch is known: no order is followed' "$work/.out" || fail "no list: $(cat "$work/.out")"
 expect_fail setfattr -n user.dlfs.order -v nonsense "$mnt"
 [ "$(jq -r .order.spec "$mnt/.dlfs/stats.json")" = none ] || fail "a bad spec changed the order"
-expect_fail setfattr -n user.dlfs.unknown -v 1 "$mnt"
+expect_fail setfattr -n user.dlfs.oder -v none "$mnt"
+getfattr --only-values -n user.dlfs.error "$mnt" | grep -q '^user.dlfs.oder cannot be set; user.dlfs.order, ' ||
+	fail "a name with a slip: $(getfattr -n user.dlfs.error "$mnt")"
 expect_fail "$DLFS" order "$mnt" --epoch one
 grep -q 'takes a number.*not "one"' "$work/.out" || fail "a wrong epoch: $(cat "$work/.out")"
 : > "$work/empty"
