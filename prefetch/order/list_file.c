@@ -80,13 +80,15 @@ static int read_path(struct reading *r, const char *text, size_t len, uint32_t *
 	int index;
 
 	if (buf_unescape(&path, (struct bytes){ text, len }) < 0)
-		return refuse(r, "a broken escape in \"%.*s\"", (int)DL_MIN(len, (size_t)60), text);
+		return refuse(r, "\"%.*s\" is no name: a backslash in one is written \\\\",
+			      (int)DL_MIN(len, (size_t)60), text);
 	if (memchr(path.at, 0, path.len))
 		return refuse(r, "a path with a zero byte");
 	index = r->resolve(r->context, (char *)path.at);
 	if (index < 0)
-		return refuse(r, "no sample \"%.*s\" in this dataset",
-			      (int)DL_MIN(len, (size_t)60), text);
+		return refuse(r, "no sample \"%.*s\" in this dataset%s",
+			      (int)DL_MIN(len, (size_t)60), text,
+			      *text == '/' ? "; paths are those below the mount" : "");
 	*ret = (uint32_t)index;
 	return 0;
 }

@@ -74,7 +74,10 @@ Test(list_file, refuses_and_names_the_line)
 		{ "a path after indices", "1\n2\na\n", "line 3:" },
 		{ "an index after paths", "a\n3\n", "line 2:" },
 		{ "no such sample", "# x\na\nz\n", "line 3:" },
-		{ "a broken escape", "a\\\n", "line 1:" },
+		{ "a broken escape", "a\\q\n", "line 1: \"a\\q\" is no name: a backslash in one is "
+		  "written \\\\" },
+		{ "of the source", "/x/a\n", "in this dataset; paths are those below the mount" },
+		{ "half an escape", "a\\\n", "line 1:" },
 		{ "a zero byte", "a\\x00\n", "line 1:" },
 	};
 
