@@ -243,6 +243,8 @@ int order_describe(const struct order_spec *s, const struct epoch *e, struct buf
 		return buf_printf(ret, "RandomSampler, seed %u: word %llu of manual_seed(%llu)",
 				  e->seed, (unsigned long long)e->word,
 				  (unsigned long long)s->seed);
-	return buf_printf(ret, "randperm of a generator with seed %u, after %llu words", e->seed,
-			  (unsigned long long)e->skip);
+	if (e->skip == 0)
+		return buf_printf(ret, "torch.randperm, seed %u", e->seed);
+	return buf_printf(ret, "torch.randperm, seed %u, after %llu number%s of its generator",
+			  e->seed, (unsigned long long)e->skip, e->skip == 1 ? "" : "s");
 }

@@ -87,7 +87,7 @@ size_t order_next(const struct order_spec *s, uint32_t n, const struct epoch *no
  * detectron2 (-1). */
 #define ORDER_CONSTANTS 6
 extern const uint32_t order_constants[ORDER_CONSTANTS];
-/* "torch: randperm, generator seed 0x…" for people. */
+/* "torch.randperm, seed 7" for people. */
 int order_describe(const struct order_spec *s, const struct epoch *e, struct buf *ret)
 	DL_MUST_CHECK;
 

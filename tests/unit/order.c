@@ -235,6 +235,23 @@ Test(order, ranks_of_a_host_take_turns)
 	}
 }
 
+Test(order, describes_an_epoch_of_torch)
+{
+	static const char *const texts[] = {
+		"torch.randperm, seed 7", "torch.randperm, seed 7, after 1 number of its generator",
+		"torch.randperm, seed 7, after 2 numbers of its generator",
+	};
+	struct order_spec s = { .kind = ORDER_AUTO };
+
+	for (unsigned skip = 0; skip < DL_COUNT(texts); skip++) {
+		dl_cleanup(buf_free) struct buf text = BUF_EMPTY;
+		struct epoch e = { .rule = EPOCH_TORCH, .seed = 7, .skip = skip };
+
+		cr_assert_eq(order_describe(&s, &e, &text), 0);
+		cr_assert_str_eq((char *)text.at, texts[skip]);
+	}
+}
+
 Test(order, says_what_it_cannot_do)
 {
 	dl_cleanup(order_spec_fini) struct order_spec s = { 0 };
