@@ -194,15 +194,19 @@ static int describe_one(const struct tracker *t, const struct follow *f, struct 
 	return r < 0 ? r : describe_streams(f, ret);
 }
 
+/* What others read beside it comes after the main one; whoever has come to an end reads nothing. */
 int tracker_describe(const struct tracker *t, struct buf *ret)
 {
 	static const char *const names[] = { "none", "searching", "believed", "confirmed" };
+	const struct follow *main = main_walk(t);
 	int r = buf_printf(ret, "%s\n", names[tracker_state(t)]);
 
+	if (r == 0 && main)
+		r = describe_one(t, main, ret);
 	for (size_t i = 0; r == 0 && i < t->job_count; i++)
 		r = describe_one(t, t->jobs[i], ret);
 	for (size_t i = 0; r == 0 && i < t->walk_count; i++)
-		if (is_read(t->walks[i]))
+		if (t->walks[i] != main && t->walks[i]->opened_count > 0 && is_read(t->walks[i]))
 			r = describe_one(t, t->walks[i], ret);
 	return r < 0 ? r : describe_firsts(t, ret);
 }

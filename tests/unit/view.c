@@ -76,6 +76,27 @@ Test(view, what_is_read_by_name_is_what_auto_follows)
 	stage_close(&s);
 }
 
+Test(view, who_reads_beside_comes_after_and_only_while_he_reads)
+{
+	struct stage s;
+
+	stage_open(&s, "auto", 1000, NULL);
+	for (uint32_t i = 0; i < 1000; i++) {
+		stage_see(&s, FIRST_ID + i, 90);
+		if (i >= 400)
+			stage_see(&s, FIRST_ID + i - 400, 91);
+	}
+	cr_assert(describes(&s, "\nsequential; epoch 0, position 600 of 1000"));
+	cr_assert_not(describes(&s, "beside"), "nobody reads what is at its end");
+	for (uint32_t i = 0; i < 200; i++) {
+		stage_see(&s, FIRST_ID + i, 90);
+		stage_see(&s, FIRST_ID + 600 + i, 91);
+	}
+	cr_assert(describes(&s, "confirmed\nsequential; epoch 0, position 800 of 1000"));
+	cr_assert(describes(&s, "\nbeside it: sequential; epoch 1, position 200 of 1000"));
+	stage_close(&s);
+}
+
 Test(view, describes_itself)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(1000, word_of(7, 3), 0);
