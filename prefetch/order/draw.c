@@ -144,6 +144,7 @@ int draw_epoch(const struct draw *d, uint32_t *ret, uint32_t **ret_pieces, uint3
 	dl_cleanup(fini) struct draws s = {
 		.draw = d, .random = random_of(d->seed, d->epoch, 0),
 	};
+	bool all = d->reservoir >= d->n;       /* is held at once: any order will do */
 	int r = d->n > 0 ? make_strata(&s) : 0;
 
 	if (r == 0)
@@ -153,9 +154,9 @@ int draw_epoch(const struct draw *d, uint32_t *ret, uint32_t **ret_pieces, uint3
 	*ret_count = s.total;
 	for (uint32_t i = 0; i < s.count; i++)
 		for (uint32_t k = s.strata[i].begin; k < s.strata[i].end; k++)
-			ret[k] = i;
+			ret[k] = all ? k : i;
 	random_shuffle(&s.random, ret, d->n);
-	for (uint32_t k = 0; k < d->n; k++)
+	for (uint32_t k = 0; k < d->n && !all; k++)
 		ret[k] = give(&s, ret[k]);
 	return 0;
 }

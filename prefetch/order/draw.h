@@ -12,6 +12,8 @@
  * The pieces of a stratum come in random order, chosen so that two epochs are correlated no more
  * than two shuffles of all samples would be (pieces.c).
  *
+ * What the reservoir holds as a whole is shuffled uniformly, and read in pieces all the same.
+ *
  * A function of its arguments and of nothing else: whoever computes it has the same order.
  * Thread-safety: pure.
  */

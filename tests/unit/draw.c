@@ -109,21 +109,36 @@ Test(draw, is_a_function_of_its_arguments)
 #define EPOCHS 12
 #define BATCH 256u
 
-/* Chi-square of the folders in batches, less its mean, in its standard deviations. */
-static double mix_of(const uint32_t *order)
+/* Chi-square of the folders in batches: the square of how many standard deviations it is off. */
+static double mix_of(const struct draw *d, const uint32_t *order, uint32_t batch)
 {
-	const uint32_t batches = N / BATCH;
-	double sum = 0, expected = (double)BATCH / FOLDERS, df = (batches - 1) * (FOLDERS - 1.0);
+	const uint32_t batches = d->n / batch, folders = (uint32_t)d->border_count + 1;
+	double sum = 0, expected = (double)batch / folders, df = (batches - 1) * (folders - 1.0);
 
 	for (uint32_t b = 0; b < batches; b++) {
 		uint32_t counts[FOLDERS] = { 0 };
 
-		for (uint32_t i = 0; i < BATCH; i++)
-			counts[order[b * BATCH + i] / (N / FOLDERS)]++;
-		for (uint32_t f = 0; f < FOLDERS; f++)
+		for (uint32_t i = 0; i < batch; i++)
+			counts[order[b * batch + i] / (d->n / folders)]++;
+		for (uint32_t f = 0; f < folders; f++)
 			sum += (counts[f] - expected) * (counts[f] - expected) / expected;
 	}
-	return (sum - df) / __builtin_sqrt(2 * df);
+	return (sum - df) * (sum - df) / (2 * df);
+}
+
+/* In however few pieces it is read. */
+Test(draw, of_what_the_reservoir_holds_is_a_plain_shuffle)
+{
+	struct draw d = draw_of(300, 3, 165, 300);
+	uint32_t order[300];
+
+	for (d.epoch = 0; d.epoch < 20; d.epoch++) {
+		double mix;
+
+		drawn(&d, order);
+		mix = mix_of(&d, order, 50);
+		cr_assert(mix < 36, "epoch %u: mix %g", (unsigned)d.epoch, mix);
+	}
 }
 
 static void positions(const uint32_t *order, double *ret)
@@ -159,9 +174,9 @@ Test(draw, looks_like_a_shuffle)
 
 		drawn(&d, order);
 		positions(order, at[d.epoch]);
-		mix = mix_of(order);
+		mix = mix_of(&d, order, BATCH);
 		along = correlation(at[d.epoch], storage);
-		cr_assert(mix > -4 && mix < 4, "epoch %u: mix %g", (unsigned)d.epoch, mix);
+		cr_assert(mix < 16, "epoch %u: mix %g", (unsigned)d.epoch, mix);
 		cr_assert(along > -5 && along < 5, "epoch %u is along storage: %g",
 			  (unsigned)d.epoch, along);
 		for (uint64_t e = 0; e < d.epoch; e++) {
