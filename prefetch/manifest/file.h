@@ -13,8 +13,6 @@ struct file_head {
 
 /* What says that a file is of this version and of this source. */
 struct file_head file_head_of(const struct manifest *m);
-/* The checksum of a file whose bytes after the first 16 are these. */
-uint64_t file_checksum(const void *at, size_t len);
 
 /* Could these tables have been written by us?  Every number and offset lies in its table, names
  * are names and sorted, folders form a tree.  The folders are not in the manifest yet. */

@@ -18,11 +18,6 @@ struct file_head file_head_of(const struct manifest *m)
 	};
 }
 
-uint64_t file_checksum(const void *at, size_t len)
-{
-	return sum_of(at, len, 0);
-}
-
 /* What is not as it lies in the manifest. */
 struct tables {
 	struct folder *folders;

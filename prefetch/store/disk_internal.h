@@ -114,7 +114,6 @@ bool disk_lost(struct disk *d);
 int space_add(struct disk *d, uint32_t number, uint64_t bytes) DL_MUST_CHECK;
 struct segment *space_find(struct disk *d, uint32_t number);   /* NULL: there is none */
 void space_gain(struct disk *d, struct place at, const struct record *r);
-void space_lose(struct disk *d, struct place at, const struct record *r);
 /* Of live records: what they take, and what their samples have. */
 void space_sums(const struct disk *d, uint64_t *ret_bytes, uint64_t *ret_lengths);
 uint64_t space_records(const struct disk *d);

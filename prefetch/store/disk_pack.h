@@ -5,7 +5,6 @@
 #include "base/buf.h"
 
 #define PACK_FRAME ((size_t)MiB)
-#define PACK_LEVEL_MOST 19
 
 /* One thread's. */
 struct packer;

@@ -58,7 +58,7 @@ void space_gain(struct disk *d, struct place at, const struct record *r)
 	s->lengths += r->length;
 }
 
-void space_lose(struct disk *d, struct place at, const struct record *r)
+static void lose(struct disk *d, struct place at, const struct record *r)
 {
 	struct segment *s = space_find(d, at.segment);
 
@@ -176,7 +176,7 @@ bool disk_forget(struct disk *d, const struct record *r, struct place at)
 	if (index_forget(d->index, &r->key, at) != 1)
 		return false;
 	DL_HOLD(&d->lock);
-	space_lose(d, at, r);
+	lose(d, at, r);
 	return true;
 }
 
@@ -190,7 +190,7 @@ void space_applied(struct disk *d, const struct index_change *changes, size_t co
 			continue;
 		space_gain(d, c->place, &c->record);
 		if (c->old.segment != SEGMENT_NONE)
-			space_lose(d, c->old, &c->was);
+			lose(d, c->old, &c->was);
 	}
 }
 

@@ -64,5 +64,3 @@ void store_empty(struct store *s);     /* drop all that is ready */
 
 uint64_t store_bytes(struct store *s);                  /* in ready entries */
 bool store_check(struct store *s);                      /* recompute all totals; for tests */
-
-static inline void store_unpinp(struct entry **e) { if (*e) store_unpin(*e); }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sum.h"
 #include "prefetch/manifest/file.h"
 #include "prefetch/manifest/list.h"
 
@@ -51,7 +52,7 @@ static int load(const uint8_t *data, size_t size)
 		h.root_dev = mine.root_dev;
 		h.source_hash = mine.source_hash;
 		memcpy(copy, &h, sizeof(h));
-		h.checksum = file_checksum(copy + 16, size - 16);
+		h.checksum = sum_of(copy + 16, size - 16, 0);
 		free(copy);
 		assert(pwrite(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h));
 	}
