@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #define STEP ((size_t)4096)
+#define CACHESTAT 451                  /* the number of the call: not every libc has it */
 
 ssize_t file_fill(int fd, void *at, size_t size)
 {
@@ -50,6 +52,14 @@ int file_read(const char *path, size_t most, struct buf *ret)
 	text.at[text.len] = '\0';
 	*ret = buf_take(&text);
 	return 0;
+}
+
+int64_t file_cached(int fd, uint64_t offset, uint64_t len)
+{
+	struct { uint64_t offset, len; } range = { offset, len };
+	struct { uint64_t cached, dirty, writeback, evicted, lately_evicted; } pages;
+
+	return syscall(CACHESTAT, fd, &range, &pages, 0) < 0 ? -errno : (int64_t)pages.cached;
 }
 
 static int write_all(int fd, const struct iovec *part)

@@ -1,4 +1,5 @@
-/* Reading files to their end, whatever interrupts it.  Thread-safety: every call on any thread. */
+/* Files: read to their end, whatever interrupts it, and replaced in one step.
+ * Thread-safety: every call on any thread. */
 #pragma once
 #include <sys/uio.h>
 #include "base/buf.h"
@@ -7,6 +8,9 @@
 ssize_t file_fill(int fd, void *at, size_t size) DL_MUST_CHECK;
 /* The first `most` bytes of a file, with a NUL after them that is not counted. */
 int file_read(const char *path, size_t most, struct buf *ret) DL_MUST_CHECK;
+/* Pages of this part of it (len 0: up to its end) that are in the page cache; -errno: that cannot
+ * be seen (Linux 6.5 lets one see it; 6.14 only who may write to the file). */
+int64_t file_cached(int fd, uint64_t offset, uint64_t len) DL_MUST_CHECK;
 /* Make it a file with these bytes (mode 0600), in one step: whatever happens, there is the old file
  * or the new one, whole.  By a file beside it (path.new), which is on the disk before it takes the
  * name; one that a killed process left is used again.  -EBUSY: somebody else is just at it.  Where

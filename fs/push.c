@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/syscall.h>
 
+#include "base/file.h"
 #include "base/lock.h"
 #include "fs/fuse.h"
 #include "fs/watch.h"
 
 #define THREADS_MAX 8
 #define PIECE MiB                      /* bytes a notify_store call */
-#define CACHESTAT 451                  /* the number of the call: not every libc has it */
 
 struct push {
 	struct sink sink;
@@ -66,12 +65,9 @@ static void drop_pages(struct push *p, sample_id id)
 
 static uint64_t cached_bytes(int fd)
 {
-	struct { uint64_t offset, len; } all = { 0, 0 };
-	struct { uint64_t cached, dirty, writeback, evicted, lately_evicted; } pages;
+	int64_t pages = file_cached(fd, 0, 0);
 
-	if (syscall(CACHESTAT, fd, &all, &pages, 0) < 0)
-		return 0;
-	return pages.cached * (uint64_t)sysconf(_SC_PAGESIZE);
+	return pages < 0 ? 0 : (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t push_forget(struct push *p, sample_id id)

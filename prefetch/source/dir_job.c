@@ -3,20 +3,13 @@
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "prefetch/source/dir.h"
 
 #define AGAIN_MAX 1000                 /* a call that only says EAGAIN is given up then */
-
-#ifndef SYS_cachestat
-#define SYS_cachestat 451
-#endif
-
-struct cache_range { uint64_t offset, len; };
-struct cache_state { uint64_t cached, dirty, writeback, evicted, recently_evicted; };
 
 /* The file, or the folder that is as far on the way as one call can go. */
 static void prepare_open(struct dir_job *j, char *rest)
@@ -70,19 +63,16 @@ static enum dir_want end_with(struct dir_job *j, int result)
 	return j->want = DIR_END;
 }
 
-/* Whether pages of the range are cached already.  cachestat (Linux 6.5) knows; it is refused
- * for files that we may not write to, and then one byte read without waiting tells enough.
- * When in doubt: yes, so that nobody else's pages are dropped. */
+/* Whether pages of the range are cached already.  Where that cannot be seen, one byte read without
+ * waiting tells enough.  When in doubt: yes, so that nobody else's pages are dropped. */
 static bool dir_cached(const struct dir_job *j)
 {
-	struct cache_range range = { j->offset, j->len };
-	struct cache_state state = { 0 };
-	struct iovec one;
+	int64_t pages = file_cached(j->fd, j->offset, j->len);
 	char byte;
+	struct iovec one = { &byte, 1 };
 
-	if (syscall(SYS_cachestat, j->fd, &range, &state, 0) == 0)
-		return state.cached > 0;
-	one = (struct iovec){ &byte, 1 };
+	if (pages >= 0)
+		return pages > 0;
 	return preadv2(j->fd, &one, 1, (off_t)j->offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
 }
 

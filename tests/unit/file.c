@@ -45,6 +45,24 @@ static void end(void)
 
 TestSuite(file, .init = begin, .fini = end);
 
+Test(file, sees_which_part_is_cached)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	int fd;
+
+	tree_file(&tree, "f", 4 * page);
+	fd = open(tree_path(&tree, "f"), O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(pwrite(fd, "x", 1, (off_t)page), 1);
+	if (file_cached(fd, 0, 0) == -ENOSYS)
+		cr_skip_test("Linux before 6.5");
+	cr_expect_eq(file_cached(fd, 0, 0), 1);
+	cr_expect_eq(file_cached(fd, page, page), 1);
+	cr_expect_eq(file_cached(fd, 2 * page, page), 0);
+	close(fd);
+	cr_expect_eq(file_cached(-1, 0, 0), -EBADF);
+}
+
 Test(file, gives_as_much_as_is_asked_for)
 {
 	static const struct { size_t size, most, want; } cases[] = {
