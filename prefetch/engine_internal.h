@@ -8,7 +8,7 @@
 #include "base/lock.h"
 #include "base/mailbox.h"
 #include "prefetch/engine.h"
-#include "prefetch/finder.h"
+#include "prefetch/find/finder.h"
 #include "prefetch/flags.h"
 #include "prefetch/judge.h"
 #include "prefetch/looks.h"

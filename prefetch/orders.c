@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "prefetch/engine_internal.h"
-#include "prefetch/search.h"
+#include "prefetch/find/search.h"
 
 #define ROOTS_MAX 6
 #define LISTS_MAX (ROOTS_MAX + TRACKER_FOLLOWED + STANDING_JOBS)

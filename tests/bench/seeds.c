@@ -19,7 +19,7 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/numpy.h"
 #include "prefetch/order/sparse.h"
-#include "prefetch/search.h"
+#include "prefetch/find/search.h"
 
 #define PIECE (UINT64_C(1) << 16)
 #define THREADS_MAX 256

@@ -2,7 +2,7 @@
  * For one test program only, as tests/lib/stage.h.
  */
 #pragma once
-#include "prefetch/search.h"
+#include "prefetch/find/search.h"
 #include "tests/lib/stage.h"
 
 static struct evidence by_now;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "prefetch/finder.h"
+#include "prefetch/find/finder.h"
 #include "prefetch/order/mt19937.h"
 
 #define N 2000u

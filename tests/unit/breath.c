@@ -1,6 +1,6 @@
 /* How often a search looks around: this file has its spare_rest(). */
-#include "prefetch/forecast.h"
-#include "prefetch/search_internal.h"
+#include "prefetch/find/forecast.h"
+#include "prefetch/find/search_internal.h"
 #include "tests/lib/search_stage.h"
 
 #define N 2000u

@@ -1,7 +1,7 @@
 /* What the finder goes by. */
 #include "tests/lib/stage.h"
 
-#include "prefetch/evidence.h"
+#include "prefetch/find/evidence.h"
 
 Test(evidence, begins_with_the_first_open_that_was_not_foreseen)
 {

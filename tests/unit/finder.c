@@ -1,7 +1,7 @@
 /* Simulated DataLoaders before the search. */
 #include "tests/lib/search_stage.h"
 
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define YOLO_SEED ((uint32_t)(UINT64_C(6148914691236517205) - 1))      /* of a single process */

@@ -1,7 +1,7 @@
 /* Simulated DataLoaders before the search, where nobody knows whose opens these are. */
 #include "tests/lib/search_stage.h"
 
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define MANY 1281167u

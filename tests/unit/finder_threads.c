@@ -3,7 +3,7 @@
 
 #include "tests/lib/stage.h"
 
-#include "prefetch/finder.h"
+#include "prefetch/find/finder.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 

@@ -4,7 +4,7 @@
 #include "tests/lib/stage.h"
 
 #include "base/clock.h"
-#include "prefetch/finder_internal.h"
+#include "prefetch/find/finder_internal.h"
 
 #define PATIENCE 100                   /* seconds until a test gives up */
 #define N 2000u

@@ -4,7 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "prefetch/process.h"
+#include "prefetch/find/process.h"
 
 Test(process, knows_its_parent)
 {

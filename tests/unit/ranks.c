@@ -1,5 +1,5 @@
 /* Ranks of a DistributedSampler: evidence, search, tracker. */
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 #include "tests/lib/search_stage.h"
 
 #define WORLD_MOST 8u

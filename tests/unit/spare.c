@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "prefetch/spare.h"
+#include "prefetch/find/spare.h"
 
 #define PATIENCE 60                    /* seconds */
 #define PIECE (10 * CLOCK_MS)

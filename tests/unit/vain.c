@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/clock.h"
-#include "prefetch/vain.h"
+#include "prefetch/find/vain.h"
 
 #define MINUTE (60 * CLOCK_S)
 #define SHELL 7u

@@ -1,4 +1,4 @@
-#include "prefetch/evidence.h"
+#include "prefetch/find/evidence.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* Inside the finder; private to prefetch/finder*.c. */
+/* Inside the finder; private to finder*.c. */
 #pragma once
 #include <semaphore.h>
 
 #include "base/lock.h"
-#include "prefetch/finder.h"
-#include "prefetch/search.h"
-#include "prefetch/vain.h"
+#include "prefetch/find/finder.h"
+#include "prefetch/find/search.h"
+#include "prefetch/find/vain.h"
 
 #define FINDER_THREADS 256
 

@@ -1,4 +1,4 @@
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "prefetch/order/mt19937.h"
 #include "prefetch/order/mt19937_abreast.h"
 #include "prefetch/order/sparse.h"
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #define SMALL_HEAD (4 * SEEDS_WORLD_MAX)
 #define MIXED_HEAD 256u

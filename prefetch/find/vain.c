@@ -1,4 +1,4 @@
-#include "prefetch/vain.h"
+#include "prefetch/find/vain.h"
 
 #include "base/clock.h"
 

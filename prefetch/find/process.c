@@ -1,4 +1,4 @@
-#include "prefetch/process.h"
+#include "prefetch/find/process.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "prefetch/forecast.h"
+#include "prefetch/find/forecast.h"
 
-#include "prefetch/spare.h"
+#include "prefetch/find/spare.h"
 
 #define WORDS (UINT64_C(1) << 26)       /* drawn before the first epoch: models of 60 M weights */
 #define WORDS_POPULAR (UINT64_C(1) << 28)

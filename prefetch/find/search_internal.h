@@ -1,8 +1,8 @@
-/* How a search is divided; private to prefetch/search*.c, and for tests. */
+/* How a search is divided; private to search*.c, and for tests. */
 #pragma once
 #include "prefetch/order/chain.h"
-#include "prefetch/search.h"
-#include "prefetch/spare.h"
+#include "prefetch/find/search.h"
+#include "prefetch/find/spare.h"
 
 #define SEARCH_HEAD 4096u               /* of what was found, positions that are looked at */
 

@@ -14,7 +14,7 @@
  * Thread-safety: every call on any thread, except start and stop.
  */
 #pragma once
-#include "prefetch/forecast.h"
+#include "prefetch/find/forecast.h"
 #include "prefetch/order/tracker.h"
 
 struct finder;

@@ -9,7 +9,7 @@
  * Pure; guarded by its owner's lock.  Zero at first, and once something was found.
  */
 #pragma once
-#include "prefetch/evidence.h"
+#include "prefetch/find/evidence.h"
 
 struct vain {
 	struct vain_reader {

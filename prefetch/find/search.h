@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
-#include "prefetch/evidence.h"
+#include "prefetch/find/evidence.h"
 #include "prefetch/order/lessons.h"
 #include "prefetch/order/positions.h"
 #include "prefetch/order/seeds.h"

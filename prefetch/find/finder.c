@@ -5,8 +5,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "prefetch/finder_internal.h"
-#include "prefetch/process.h"
+#include "prefetch/find/finder_internal.h"
+#include "prefetch/find/process.h"
 
 #define ASK_AGAIN_NS (CLOCK_S / 2)
 #define ASKS_MAX 120

@@ -1,6 +1,6 @@
 /* What the finder is told: lists, lessons, opens.  On the threads of those who tell it, who shall
  * not wait: so under its lock nothing is done that takes long. */
-#include "prefetch/finder_internal.h"
+#include "prefetch/find/finder_internal.h"
 
 bool finder_may_search(const struct finder *f)
 {

@@ -1,4 +1,4 @@
-#include "prefetch/spare.h"
+#include "prefetch/find/spare.h"
 
 #include <time.h>
 

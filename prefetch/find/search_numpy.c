@@ -5,7 +5,7 @@
  * them. */
 #include "prefetch/order/numpy.h"
 #include "prefetch/order/positions.h"
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #define BUFFER_LEAST 64u                /* what threads that read at the same time amount to */
 #define MANY 65536u

@@ -1,6 +1,6 @@
 /* Whose opens are those that were explained, and whose are left. */
 #include "prefetch/order/score.h"
-#include "prefetch/search_internal.h"
+#include "prefetch/find/search_internal.h"
 
 #define GOES_ON 8u                      /* positions from one open of a process to its next */
 #define OTHERS 32u                      /* opens that an order leaves unexplained, ... */
