@@ -242,8 +242,8 @@ HOPELESS = {"with replacement": with_weights, "unseeded permutation": permutatio
 SLOW = r"source_layers=slow:latency=10ms\,parallel=64,"
 SOURCES = {"": (10000, 4), ", 10 ms": (2000, 16)}       # files, readers
 SHARES = {0.25: "", 2: ", memory for all"}      # of the dataset, as memory
-SPANS = {"epoch 0": (0, 1), "epoch 1": (1, 2), "epochs 2 to 9": (2, 10)}        # with one rate each
-EPOCHS, SIZE = 10, 40000
+SPANS = {"epoch 0": (0, 1), "epoch 1": (1, 2), "epochs 2 to 29": (2, 30)}        # with one rate each
+EPOCHS, SIZE = 30, 40000
 # What differs between the first two is the noise of the figures.
 CONTENDERS = {"order=none": "none", "order=none again": "none", "order=auto": "auto"}
 
