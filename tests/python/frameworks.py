@@ -25,6 +25,7 @@ FILES, CLASSES, BATCH, WORKERS, EPOCHS = 2000, 10, 16, 2, 3
 VALIDATION = 1800
 OPTIONS = "order=auto,memory=64MiB"
 FOUND_AT = 8                            # batches, after which a loop waits for the order
+OVERTAKEN = 32                          # positions, by another thread of the process
 STEP = 8 * WORKERS * BATCH              # positions, from an open of a process to its next
 TRANSFORM = transforms.Compose([transforms.Resize((8, 8)), transforms.ToTensor()])
 
@@ -67,14 +68,18 @@ class Run:
     def belief(self):
         return os.getxattr(self.at, "user.dlfs.belief").decode()
 
+    def believed(self):
+        """Keras has the same order in each epoch."""
+        return re.findall(r"; epoch (\d+)", self.belief()), self.mount.order()
+
     def step(self):
         self.batch += 1
         if self.batch == FOUND_AT and self.shared["patient"]:
             with contextlib.suppress(SystemExit):
-                wait_for("an order", lambda: believes(self.mount) and self.mount.order() !=
-                         self.shared.get(("order", self.epoch - 1)), self.shared["patience"])
+                wait_for("an order", lambda: believes(self.mount) and self.believed() !=
+                         self.shared.get(("believed", self.epoch - 1)), self.shared["patience"])
         if self.batch == FOUND_AT + 2:
-            self.shared["order", self.epoch] = self.mount.order()
+            self.shared["believed", self.epoch] = self.believed()
             self.shared["belief", self.epoch] = self.belief()
 
     def end(self):
@@ -344,10 +349,11 @@ def dali_shuffle_after_epoch(run):
 
 # --- What came of them ---------------------------------------------------------------------
 
-def buffer_of(belief):
-    """Of an order that is read through a buffer (Keras), how far most opens are from the one before."""
+def reach_of(script, belief):
+    """How far most opens are from the one before: of an order that is read through a buffer (Keras), or by
+    threads that overtake each other."""
     size = re.search(r"read from a buffer of (\d+)", belief)
-    return 3 * int(size[1]) if size else 0
+    return 3 * int(size[1]) if size else OVERTAKEN if script == "tf_data" else 0
 
 
 def forward(order, opens, around=0):
@@ -367,10 +373,10 @@ def judge(run, opens, what, found):
     start = run.shared.get("begin", 0.0)
     for e in range(EPOCHS):
         end = run.shared["end", e]
-        order = run.shared.get(("order", e), [])
+        _, order = run.shared.get(("believed", e), ([], []))
         belief = run.shared.get(("belief", e), "")
         share = forward(order, [o for o in opens.seen if start < o[0] <= end and o[2].startswith("train/")],
-                        buffer_of(belief))
+                        reach_of(what, belief))
         print(f"{what}, epoch {e}: {share:.1%} go forward in what is believed: {belief}", flush=True)
         if e in found:
             expect(share > 0.9, f"{what}, epoch {e}: not found")
