@@ -75,7 +75,10 @@ void early_answer(struct serve *s)
 	for (; p; p = next) {
 		next = p->next;
 		fuse_req_interrupt_func(p->req, NULL, NULL);   /* waits for one that runs */
-		serve_ops.lookup(p->req, p->parent, p->name);
+		if (manifest_scanned(s->manifest))
+			serve_ops.lookup(p->req, p->parent, p->name);
+		else
+			fuse_reply_err(p->req, EIO);
 		free(p);
 	}
 }
@@ -95,7 +98,8 @@ bool early_park(struct serve *s, fuse_req_t req, fuse_ino_t parent, const char *
 		fuse_reply_err(req, EINTR);
 		free(p);
 	}
-	if (manifest_scanned(s->manifest))     /* the answers may be under way already */
+	/* The answers may be under way already. */
+	if (manifest_scanned(s->manifest) || s->unread)
 		early_answer(s);
 	return true;
 }

@@ -13,4 +13,4 @@ void early_stop(struct early *e);      /* NULL is fine */
 
 /* Answer the request later, by op_lookup().  false: now is the time (or there is no memory). */
 bool early_park(struct serve *s, fuse_req_t req, fuse_ino_t parent, const char *name);
-void early_answer(struct serve *s);    /* the scan is complete */
+void early_answer(struct serve *s);    /* the scan is complete, or has failed: EIO */

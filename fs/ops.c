@@ -88,13 +88,16 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 	struct attr a;
 	int r = lookup(s, parent, name, &a);
 
+	if (r == -EAGAIN && epoch_is(parent)) {
+		if (early_park(s, req, parent, name))
+			return;
+		r = lookup(s, parent, name, &a);
+	}
 	if (r == -ENOENT) {            /* remembered for a while: an entry with node 0 */
 		e = (struct fuse_entry_param){ .entry_timeout = s->negative_timeout };
 		fuse_reply_entry(req, &e);
 		return;
 	}
-	if (r == -EAGAIN && epoch_is(parent) && early_park(s, req, parent, name))
-		return;
 	if (r < 0) {
 		fuse_reply_err(req, -r);
 		return;

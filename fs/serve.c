@@ -297,7 +297,7 @@ static void note_amiss(struct serve *s)
 	note_refused(s);
 	if (!*note)
 		unreadable_note(s, note, sizeof(s->options->shared->note));
-	if (!*note)
+	if (!*note && !survey_failed(s, note))
 		unmatched_note(s, note, sizeof(s->options->shared->note));
 }
 

@@ -67,6 +67,7 @@ struct serve {
 	char unmatched[REFUSE_MAX];    /* see unmatched.h; complete once matched */
 	_Atomic bool matched;
 	bool no_open, no_opendir;      /* answered ENOSYS; set by INIT */
+	_Atomic int unread;            /* why the first scan of the source failed, or 0 */
 	_Atomic bool stopping;
 };
 

@@ -1,5 +1,6 @@
 #include "fs/survey.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -96,6 +97,29 @@ void survey_known(struct serve *s)
 	follow_order(s);
 }
 
+bool survey_failed(const struct serve *s, char why[160])
+{
+	int error = s->unread;
+
+	why[0] = '\0';
+	if (error == 0 || manifest_scanned(s->manifest))
+		return false;
+	snprintf(why, 160, "the source could not be read: %s; once it can, `dlfs refresh` does it",
+		 strerror(-error));
+	return true;
+}
+
+/* Until `dlfs refresh` nothing is known of the dataset: nobody waits for that. */
+static void give_up(struct serve *s, int error)
+{
+	char why[160];
+
+	s->unread = error;
+	early_answer(s);
+	if (survey_failed(s, why))
+		command_note(s, order_in_force(s), error, why);
+}
+
 static void run_survey(struct errand *e, struct serve *s)
 {
 	_Atomic bool *checked = &s->options->shared->checked;
@@ -105,7 +129,7 @@ static void run_survey(struct errand *e, struct serve *s)
 	free(e);
 	if (r < 0) {
 		if (!s->stopping)
-			log_error("the dataset could not be read: %s", strerror(-r));
+			give_up(s, r);
 		return;
 	}
 	if (!saved || s->options->config->verify == VERIFY_NEVER)

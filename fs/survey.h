@@ -11,6 +11,8 @@ void survey_load(struct serve *s);
 int survey_begin(struct serve *s) DL_MUST_CHECK;
 /* The manifest is complete, or another one than before: whom it concerns is told. */
 void survey_known(struct serve *s);
+/* true: it could not be done, nor by a refresh since, and why; on any thread. */
+bool survey_failed(const struct serve *s, char why[160]);
 /* Keep the manifest for the next mount; a failure is only logged. */
 void survey_save(struct serve *s);
 /* Keep what is served of files for the next mount, if that has changed; what fails

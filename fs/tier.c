@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/pattern.h"
+#include "config/units.h"
 #include "fs/errand.h"
 #include "fs/serve.h"
 #include "prefetch/manifest/list.h"
@@ -354,11 +355,16 @@ void tier_unpin(struct serve *s)
 bool tier_problem(const struct serve *s, char why[80])
 {
 	int error = s->tier.disk ? disk_report(s->tier.disk).error : s->tier.error;
+	uint64_t keep_free = s->options->config->store_keep_free;
+	char size[32], but[48] = "";
 
 	why[0] = '\0';
+	if (error == -ENOSPC && keep_free > 0)
+		snprintf(but, sizeof(but), " but store.keep_free, %s",
+			 units_human_size(keep_free, size));
 	if (error < 0)
-		snprintf(why, 80, "%s", error == -ENOTEMPTY ? "it has files, and is no store" :
-			 strerror(-error));
+		snprintf(why, 80, "%s%s", error == -ENOTEMPTY ? "it has files, and is no store" :
+			 strerror(-error), but);
 	return error < 0;
 }
 

@@ -1,9 +1,12 @@
 #include "fs/warm.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/pattern.h"
 #include "fs/push.h"
+#include "fs/survey.h"
 #include "fs/warm_internal.h"
 #include "prefetch/manifest/list.h"
 
@@ -24,6 +27,37 @@ void warm_wait(struct warm *w)
 {
 	DL_HOLD(&w->lock);
 	dl_cond_wait_until(&w->changed, &w->lock, clock_now() + TURN);
+}
+
+void warm_settle(struct warm *w)
+{
+	uint64_t deadline = clock_now() + SETTLING / (PASSES - 1);
+
+	while (!warm_ended(w) && clock_now() < deadline)
+		warm_wait(w);
+}
+
+enum state warm_fail(struct warm *w, const char *format, ...)
+{
+	va_list args;
+
+	DL_HOLD(&w->lock);
+	va_start(args, format);
+	if (!*w->why)
+		vsnprintf(w->why, sizeof(w->why), format, args);
+	va_end(args);
+	return STATE_FAILED;
+}
+
+enum state warm_fail_store(struct warm *w)
+{
+	char why[80];
+
+	if (!tier_problem(w->serve, why))
+		return warm_fail(w, "the store is still being read in; try again later");
+	return warm_fail(w, disk_report(w->serve->tier.disk).online ?
+			 "nothing can be written to the store now: %s" :
+			 "the store cannot be used now: %s", why);
 }
 
 /* --- Which samples ------------------------------------------------------------------------ */
@@ -60,16 +94,29 @@ static int add_target(struct warm *w, sample_id id, struct buf *path)
 	return buf_append(&w->targets, &t, sizeof(t));
 }
 
+static int await_dataset(struct warm *w)
+{
+	const struct serve *s = w->serve;
+	char why[160];
+
+	while (!manifest_scanned(s->manifest) && !warm_ended(w)) {
+		if (survey_failed(s, why)) {
+			warm_fail(w, "%s", why);
+			return -EIO;
+		}
+		warm_wait(w);
+	}
+	return warm_ended(w) ? -ECANCELED : 0;
+}
+
 static int find_targets(struct warm *w)
 {
 	dl_cleanup(list_unrefp) struct list *all = NULL;
 	dl_cleanup(buf_free) struct buf path = BUF_EMPTY;
-	int r;
+	int r = await_dataset(w);
 
-	while (!manifest_scanned(w->serve->manifest) && !warm_ended(w))
-		warm_wait(w);
-	if (warm_ended(w))
-		return -ECANCELED;
+	if (r < 0)
+		return r;
 	r = list_new(w->serve->manifest, LIST_ALL, NODE_ROOT, &all);
 	if (r == -ENOENT)              /* there are no files */
 		return 0;
@@ -208,12 +255,12 @@ static enum state drop_all(struct warm *w)
 
 	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
 		if (forget_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK)) < 0)
-			return STATE_FAILED;
+			return warm_fail(w, "the dlfs that serves this is too busy");
 	if (!has_store(w))
 		return STATE_DONE;
 	tier_unpin(w->serve);
 	if (!warm_await_store(w))
-		return STATE_FAILED;
+		return warm_fail_store(w);
 	empty_store(w, t, count, !*w->pattern);
 	count = pick_coming(w);
 	if (count == 0)
@@ -230,10 +277,11 @@ static void forget_counts(struct warm *w)
 	w->files = w->bytes = w->all_files = w->all_bytes = 0;
 	w->large = w->never = w->left_out = w->failed = w->memory = 0;
 	w->bound = "";
+	w->why[0] = '\0';
 	w->before = w->before_bytes = w->matched = w->coming = 0;
 }
 
-static int begin_again(struct warm *w)
+int warm_begin_again(struct warm *w)
 {
 	w->targets.len = 0;
 	w->again = true;
@@ -252,7 +300,7 @@ static enum state fill_store(struct warm *w)
 		if (state != STATE_DONE || warm_ended(w) ||
 		    (over && round == 1 && !warm_lacks_room(w)))
 			return state;
-		if (begin_again(w) < 0)
+		if (warm_begin_again(w) < 0)
 			return STATE_FAILED;
 		if (over)
 			break;
@@ -263,9 +311,7 @@ static enum state fill_store(struct warm *w)
 
 static enum state carry_out(struct warm *w)
 {
-	int r = find_targets(w);
-
-	if (r < 0)
+	if (find_targets(w) < 0)
 		return STATE_FAILED;
 	if (w->what == WHAT_DROP)
 		return drop_all(w);
@@ -281,6 +327,8 @@ static void *run(void *arg)
 	struct warm *w = arg;
 	enum state state = carry_out(w);
 
+	if (state == STATE_FAILED)     /* nothing else fails without a reason of its own */
+		warm_fail(w, "there is no memory for it");
 	/* Where it stops in mid-flight the targets are needed until the engine has ended. */
 	if (!w->stopping)
 		buf_free(&w->targets);
@@ -394,7 +442,7 @@ int warm_report(struct warm *w, struct buf *ret)
 			  "\"never\": %ju, \"left_out\": %ju, \"bound\": \"%s\", "
 			  "\"failed\": %ju, \"memory\": %ju, "
 			  "\"matched\": %ju, \"before_bytes\": %ju, "
-			  "\"coming\": %ju, \"filling\": %s}",
+			  "\"coming\": %ju, \"filling\": %s, \"why\": \"%s\"}",
 			  whats[w->what], (uintmax_t)w->number, states[w->state],
 			  has_store(w) ? "store" : "memory", (uintmax_t)w->files,
 			  (uintmax_t)w->bytes, (uintmax_t)w->all_files,
@@ -403,5 +451,5 @@ int warm_report(struct warm *w, struct buf *ret)
 			  (uintmax_t)w->failed, (uintmax_t)w->memory,
 			  (uintmax_t)w->matched, (uintmax_t)w->before_bytes,
 			  (uintmax_t)w->coming,
-			  stats_get(&w->serve->stats->filling) ? "true" : "false");
+			  stats_get(&w->serve->stats->filling) ? "true" : "false", w->why);
 }

@@ -17,10 +17,10 @@ int warm_fill(struct warm *w, const char *pattern) DL_MUST_CHECK;
 /* Forget those that match, in store and memory.  The same errors. */
 int warm_drop(struct warm *w, const char *pattern) DL_MUST_CHECK;
 void warm_cancel(struct warm *w);      /* what runs, if something does */
-/* How far the last one is, as a JSON object:
+/* How far the last one is, as a JSON object (no text in it needs an escape):
  *     what      "warm", "drop", or "" before the first
  *     number    of it; the next one's is one more, those of another server are far from these
- *     state     "running", "done", "stopped", "failed" (the disk does not take it)
+ *     state     "running", "done", "stopped", "failed"
  *     where     "store", "memory"
  *     files, bytes             there (warm; bytes in the source), or forgotten (drop; bytes in the
  *               store); of
@@ -34,5 +34,6 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *     matched   files that match the pattern
  *     before_bytes  of `before`
  *     coming    files that were being fetched when they were forgotten, and still are (drop)
- *     filling   nobody says what comes, so that memory is being filled, and the store with it */
+ *     filling   nobody says what comes, so that memory is being filled, and the store with it
+ *     why       it failed, or "" */
 int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

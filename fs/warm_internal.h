@@ -9,6 +9,8 @@
 
 #define WARM_CHUNK 1024                /* samples that the engine is told of at once */
 #define TURN (10 * CLOCK_MS)           /* between looks */
+#define PASSES 3                       /* over what did not come: another was first, or it failed */
+#define SETTLING (22 * CLOCK_S / 10)   /* together between them */
 
 enum what { WHAT_NONE, WHAT_WARM, WHAT_DROP };
 enum state { STATE_DONE, STATE_RUNNING, STATE_STOPPED, STATE_FAILED };
@@ -40,13 +42,19 @@ struct warm {
 	uint64_t before_bytes, memory, coming;
 	uint64_t matched;
 	const char *bound;             /* the setting because of which some are left out; or "" */
+	char why[160];                 /* it failed; or "" */
 	uint64_t flying, flying_bytes;
 };
 
 /* All on the warm thread. */
 bool warm_ended(const struct warm *w); /* it shall end */
 void warm_wait(struct warm *w);        /* a moment, before a look at what tells nothing by itself */
+void warm_settle(struct warm *w);      /* between passes: what has just changed is not kept yet */
 struct target *warm_targets(struct warm *w, size_t *ret_count);
+int warm_begin_again(struct warm *w) DL_MUST_CHECK;    /* all targets, as they are now */
+/* STATE_FAILED, for this reason; the first one counts. */
+enum state warm_fail(struct warm *w, const char *format, ...) DL_PRINTF(2, 3);
+enum state warm_fail_store(struct warm *w);    /* for what the store says of itself */
 
 bool warm_lacks_room(struct warm *w);  /* some are left out */
 /* Until the store is read in; false: it cannot be used now, or this shall end. */

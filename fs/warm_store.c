@@ -2,8 +2,6 @@
 #include "fs/warm_internal.h"
 
 #define OPEN_MOST (60 * CLOCK_S)       /* until the store is read in */
-#define PASSES 3                       /* over what was not kept, since the disk was behind */
-#define SETTLING (22 * CLOCK_S / 10)   /* together between them */
 #define LOOKS 128                      /* at targets, in a turn of waiting */
 
 /* --- What is there ------------------------------------------------------------------------ */
@@ -226,6 +224,12 @@ static bool is_suspended(const struct warm *w)
 	return r.suspended || !r.online;
 }
 
+/* Nothing was written since the disk failed: when it is tried again it may fail again. */
+static bool is_faulty(const struct warm *w)
+{
+	return is_suspended(w) || disk_report(w->serve->tier.disk).error < 0;
+}
+
 bool warm_lacks_room(struct warm *w)
 {
 	DL_HOLD(&w->lock);
@@ -255,15 +259,6 @@ static void land_on_disk(struct warm *w)
 
 	while (!disk_settle(d, last, clock_now() + TURN) && !warm_ended(w) && !is_suspended(w))
 		look_around(w);
-}
-
-/* What has just changed is not kept before it has settled. */
-static void await_settling(struct warm *w)
-{
-	uint64_t deadline = clock_now() + SETTLING / (PASSES - 1);
-
-	while (!warm_ended(w) && clock_now() < deadline)
-		warm_wait(w);
 }
 
 static void bring_wanted(struct warm *w, struct target *t)
@@ -315,13 +310,13 @@ enum state warm_fill_store(struct warm *w)
 	size_t count;
 
 	if (!warm_await_store(w))
-		return STATE_FAILED;
+		return warm_fail_store(w);
 	sort_out(w);
 	if (is_suspended(w) && warm_lacks_room(w))  /* that is not why */
-		return STATE_FAILED;
+		return warm_fail_store(w);
 	for (int pass = 0; pass < PASSES && w->targets.len > 0 && !warm_ended(w); pass++) {
 		if (is_suspended(w))
-			return STATE_FAILED;
+			return warm_fail_store(w);
 		{
 			DL_HOLD(&w->lock);
 			files = w->files;
@@ -331,15 +326,15 @@ enum state warm_fill_store(struct warm *w)
 		if (pass > 0 && !are_wanted(w))
 			break;
 		if (pass > 0)
-			await_settling(w);
+			warm_settle(w);
 		bring_all(w);
 		if (w->stopping)       /* what is in flight has its target as long as that is */
 			return STATE_DONE;
 		count_kept(w, files, bytes);
 	}
 	warm_targets(w, &count);
-	if (count > 0 && is_suspended(w))
-		return STATE_FAILED;
+	if (count > 0 && is_faulty(w))
+		return warm_fail_store(w);
 	DL_HOLD(&w->lock);
 	if (!warm_ended(w))            /* else they were not come to */
 		w->left_out += count - DL_MIN(count, w->failed);

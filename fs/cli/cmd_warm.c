@@ -233,8 +233,7 @@ static const char *going_on(const struct view *v)
 		"; the mount goes on to fill memory, while nobody reads";
 }
 
-static int finish_warm(const struct view *v, const char *mountpoint, bool chosen,
-		       uint64_t begun)
+static int finish_warm(const struct view *v, bool chosen, uint64_t begun)
 {
 	bool store = strcmp(view_text(v, "where"), "store") == 0;
 	double files = view_number(v, "files"), before = view_number(v, "before");
@@ -254,16 +253,14 @@ static int finish_warm(const struct view *v, const char *mountpoint, bool chosen
 		return cli_fail(CLI_INTERRUPTED, "interrupted%s%s", strcmp(state, "running") == 0 ?
 				"; what is on its way still comes" : "", going_on(v));
 	if (strcmp(state, "failed") == 0)
-		return cli_fail(CLI_FAILED, "%s, or the store, does not allow more now; the log "
-				"says why%s", mountpoint, access("/dev/log", F_OK) == 0 ? "" :
-				" (syslog, which is not here; `dlfs mount -f` shows it)");
+		return cli_fail(CLI_FAILED, "not all is there: %s", view_text(v, "why"));
 	if (view_number(v, "failed") > 0)
 		return cli_fail(CLI_FAILED, "%.0f file%s could not be read",
 				view_number(v, "failed"), cli_plural(view_number(v, "failed")));
 	return left_out(v, chosen);
 }
 
-static int finish_drop(const struct view *v, const char *mountpoint)
+static int finish_drop(const struct view *v)
 {
 	double coming = view_number(v, "coming");
 	const char *state = view_text(v, "state");
@@ -281,9 +278,7 @@ static int finish_drop(const struct view *v, const char *mountpoint)
 	if (r != CLI_OK || strcmp(state, "done") == 0)
 		return r;
 	if (strcmp(state, "failed") == 0)
-		return cli_fail(CLI_FAILED, "not all is forgotten: the store cannot be used now, "
-				"or the dlfs that serves %s is too busy; `dlfs stats %s` says more",
-				mountpoint, mountpoint);
+		return cli_fail(CLI_FAILED, "not all is forgotten: %s", view_text(v, "why"));
 	if (coming == 0)
 		return cli_fail(CLI_INTERRUPTED, "interrupted");
 	return cli_fail(CLI_INTERRUPTED, "interrupted; %.0f file%s still on the way from the "
@@ -325,8 +320,7 @@ static int finish(const struct command *c, const struct view *v, const char *mou
 
 	if (*pattern && done && view_number(v, "matched") == 0)
 		return cli_fail(CLI_FAILED, "nothing matches \"%s\" below %s", pattern, mountpoint);
-	return c == &cmd_warm ? finish_warm(v, mountpoint, *pattern, begun) :
-		finish_drop(v, mountpoint);
+	return c == &cmd_warm ? finish_warm(v, *pattern, begun) : finish_drop(v);
 }
 
 /* --- Both --------------------------------------------------------------------------------- */

@@ -180,6 +180,14 @@ leaves_out "$DLFS" warm "$mnt" '*.jpg'
 umount_dlfs "$mnt"
 rm -r "$store"
 
+# A disk that does not take it is no store that is full: the reason is said.
+mount_dlfs "$src/a" "$mnt" "$far,order=none,store.path=$store,store.size=64MiB,store.keep_free=1PiB" 2> "$work/err"
+ends 1 "$DLFS" warm "$mnt"
+grep -q '^dlfs: not all is there: nothing can be written to the store now: .*but store.keep_free' \
+	"$work/err" && ! grep -q ' is full' "$work/out" || fail "no room on the disk: $(cat "$work/out" "$work/err")"
+umount_dlfs "$mnt"
+rm -r "$store"
+
 # What it says is what is there in the end, though what is worth most is found out meanwhile, and takes its place.
 mkdir "$work/mixed"
 for i in $(seq 800); do head -c $((5000 + i % 7 * 5000)) /dev/urandom > "$work/mixed/$i.jpg"; done
