@@ -1,11 +1,10 @@
 /* dlfs warm without a store: into memory, as far as it has room. */
+#include <string.h>
+
 #include "fs/warm_internal.h"
 
-#define ARRIVING (CLOCK_S / 2)         /* for what is on its way when there is no more room */
-#define STALL (5 * CLOCK_S)            /* without a step: what is missing does not come */
-
-/* In memory, or in the page cache. */
-static void count_held(struct warm *w)
+/* In memory, or in the page cache.  true: all are. */
+static bool count_held(struct warm *w)
 {
 	uint64_t files = 0, bytes = 0;
 	size_t count;
@@ -19,22 +18,64 @@ static void count_held(struct warm *w)
 	DL_HOLD(&w->lock);
 	w->files = files;
 	w->bytes = bytes;
+	return files == count;
 }
 
-/* 1: all were told; 0: not yet; -ENOSPC */
+static size_t pick(const struct target *t, size_t from, size_t end, sample_id ids[WARM_CHUNK])
+{
+	size_t count = DL_MIN(end - from, (size_t)WARM_CHUNK);
+
+	for (size_t i = 0; i < count; i++)
+		ids[i] = t[from + i].id;
+	return count;
+}
+
+/* 1: all were told, and the engine has come to each; 0: not yet; -ENOSPC */
 static int tell_some(struct warm *w, size_t *told)
 {
 	size_t count;
 	const struct target *t = warm_targets(w, &count);
 	sample_id ids[WARM_CHUNK];
-	size_t some = DL_MIN(count - *told, (size_t)WARM_CHUNK);
-	int r;
+	size_t some = pick(t, *told, count, ids);
+	int r = engine_warm(w->serve->engine, ids, some);
 
-	for (size_t i = 0; i < some; i++)
-		ids[i] = t[*told + i].id;
-	r = engine_warm(w->serve->engine, ids, some);
 	*told += r > 0 ? (size_t)r : 0;
-	return r < 0 ? r : *told == count;
+	if (r == -EAGAIN || r == -ETIMEDOUT)   /* it has more urgent things to do */
+		return 0;
+	return r < 0 ? r : some == 0;
+}
+
+/* Some of those that were told are on their way, or nobody can say.  What was told last comes
+ * last. */
+static bool are_coming(struct warm *w, size_t told)
+{
+	size_t count;
+	const struct target *t = warm_targets(w, &count);
+	sample_id ids[WARM_CHUNK];
+
+	for (size_t some; told > 0; told -= some) {
+		some = pick(t, told - DL_MIN(told, (size_t)WARM_CHUNK), told, ids);
+		if (engine_coming(w->serve->engine, ids, some) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* A source, or readers who go first, may hold it up for any time, but whoever waits can end that.
+ * 1: all are there; 0: no more of them come now; -ENOSPC: nor later */
+static int bring_all(struct warm *w)
+{
+	bool all = count_held(w);
+	size_t told = 0;
+	int r = 0;
+
+	while (!all && !warm_ended(w) && (r == 0 || are_coming(w, told))) {
+		if (r == 0)
+			r = tell_some(w, &told);
+		warm_wait(w);
+		all = count_held(w);
+	}
+	return r < 0 ? r : all;
 }
 
 static void sort_out_large(struct warm *w)
@@ -44,13 +85,14 @@ static void sort_out_large(struct warm *w)
 	struct target *t = warm_targets(w, &count);
 
 	DL_HOLD(&w->lock);
+	w->large = w->all_files = w->all_bytes = 0;
 	for (size_t i = 0; i < count; i++) {
 		w->large += t[i].size > whole;
 		if (t[i].size == 0 || t[i].size > whole)
 			continue;
 		w->all_files++;
 		w->all_bytes += t[i].size;
-		if (engine_holds(w->serve->engine, t[i].id)) {
+		if (!w->again && engine_holds(w->serve->engine, t[i].id)) {
 			w->before++;
 			w->before_bytes += t[i].size;
 		}
@@ -59,37 +101,49 @@ static void sort_out_large(struct warm *w)
 	w->targets.len = left * sizeof(*t);
 }
 
+/* What is not there: it has changed since, and its new version was not brought; or nobody could
+ * read it. */
+static void sum_up(struct warm *w)
+{
+	size_t count;
+	const struct target *t = warm_targets(w, &count);
+
+	DL_HOLD(&w->lock);
+	for (size_t i = 0; i < count; i++) {
+		if (engine_holds(w->serve->engine, t[i].id))
+			continue;
+		if (manifest_is_newest(w->serve->manifest, t[i].id))
+			w->failed++;
+		else
+			w->left_out++;
+	}
+}
+
+/* What others took the room of, or what failed, may come at another try; what had changed is
+ * another file by then. */
 enum state warm_fill_memory(struct warm *w)
 {
-	uint64_t since = clock_now(), last = 0;
-	size_t told = 0;
 	int r = 0;
 
-	sort_out_large(w);
-	while (!warm_ended(w) && r >= 0 && clock_now() < since + STALL) {
-		r = tell_some(w, &told);
-		warm_wait(w);
-		count_held(w);
-		DL_HOLD(&w->lock);
-		if (w->files == w->all_files)
-			break;
-		if (w->files != last)
-			since = clock_now();
-		last = w->files;
+	for (int pass = 0; pass < PASSES && r == 0 && !warm_ended(w); pass++) {
+		if (pass > 0) {
+			warm_settle(w);
+			if (warm_begin_again(w) < 0)
+				return STATE_FAILED;
+		}
+		sort_out_large(w);
+		r = bring_all(w);
 	}
-	for (since = clock_now();
-	     r == -ENOSPC && !warm_ended(w) && clock_now() < since + ARRIVING;) {
-		warm_wait(w);
-		count_held(w);
-	}
-	DL_HOLD(&w->lock);
 	if (warm_ended(w))
 		return STATE_DONE;
-	if (r == -ENOSPC) {
-		w->left_out = w->all_files - w->files;
-		w->bound = "memory";
-	} else {
-		w->failed = w->all_files - w->files;
+	if (r < 0 && r != -ENOSPC)
+		return warm_fail(w, "%s", strerror(-r));
+	if (r >= 0) {
+		sum_up(w);
+		return STATE_DONE;
 	}
+	DL_HOLD(&w->lock);
+	w->left_out = w->all_files - w->files;
+	w->bound = w->left_out ? "memory" : "";
 	return STATE_DONE;
 }

@@ -80,6 +80,22 @@ int engine_warm(struct engine *e, const sample_id *ids, size_t count)
 	return r < 0 ? r : a.taken;
 }
 
+static void count_coming(struct engine *e, struct ask *a)
+{
+	struct ids_ask *i = dl_container_of(a, struct ids_ask, ask);
+
+	for (size_t k = 0; k < i->count; k++)
+		i->taken += plan_fetching(e->plan, i->ids[k]);
+}
+
+int engine_coming(struct engine *e, const sample_id *ids, size_t count)
+{
+	struct ids_ask a = { .ask.run = count_coming, .ids = ids, .count = count };
+	int r = ask(e, &a.ask);
+
+	return r < 0 ? r : a.taken;
+}
+
 static void forget(struct engine *e, struct ask *a)
 {
 	struct ids_ask *i = dl_container_of(a, struct ids_ask, ask);

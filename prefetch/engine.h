@@ -132,6 +132,8 @@ uint64_t engine_whole(const struct engine *e);  /* samples up to this size are f
 /* Hold these in memory, in this order, as long as there is room that nothing else needs; as
  * plan_warm().  Or -ETIMEDOUT */
 int engine_warm(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
+/* How many of these (a few thousand at once) are on their way to being held.  -ETIMEDOUT */
+int engine_coming(struct engine *e, const sample_id *ids, size_t count) DL_MUST_CHECK;
 /* Let go of these (a few thousand at once); how many bytes that will be.  Then nothing is fetched
  * until somebody reads, or engine_expect() says that he is about to, but what engine_warm() and
  * engine_bring() are told; by the engine after this one neither.  -ETIMEDOUT */

@@ -61,7 +61,7 @@ int plan_warm(struct plan *p, const sample_id *ids, size_t count)
 		return -ENOSPC;
 	}
 	if (p->warm_at < p->warm_count)
-		return 0;
+		return -EAGAIN;
 	p->warm_at = 0;
 	p->warm_count = (uint32_t)DL_MIN(count, (size_t)PLAN_WARM);
 	if (p->warm_count > 0)
@@ -75,6 +75,12 @@ static struct held *find_resting(const struct plan *p, sample_id id)
 	struct held *h = plan_is_resting(p) ? held_find(p, id) : NULL;
 
 	return h && h->state == HELD_WAIT && h->failures == 0 ? h : NULL;
+}
+
+void warm_give_up(struct plan *p)
+{
+	p->warm_full |= p->warm_at < p->warm_count;
+	p->warm_at = p->warm_count;
 }
 
 struct held *warm_next(struct plan *p)
@@ -92,8 +98,7 @@ struct held *warm_next(struct plan *p)
 			continue;
 		}
 		if (size > lead_free(p) || p->kept + size > lead_kept_share(p)) {
-			p->warm_full = true;
-			p->warm_at = p->warm_count;
+			warm_give_up(p);
 			return NULL;
 		}
 		p->warm_at++;

@@ -102,8 +102,8 @@ void plan_dropped(struct plan *p, sample_id id);
 void plan_idle(struct plan *p, bool source_idle);
 void plan_fill(struct plan *p, bool fill);     /* may the reservoir be filled with no order? */
 /* Hold these as well, in this order, after what is needed, in room that nothing needs.  How many of
- * them were taken (0: later, those before have their turn); -ENOSPC, once: for some of those before
- * there was no room. */
+ * them were taken; -EAGAIN: later, those before have their turn; -ENOSPC, once: for some of those
+ * before there was no room. */
 int plan_warm(struct plan *p, const sample_id *ids, size_t count);
 /* It shall be dropped; its bytes, unless it was forgotten before.  Nothing is fetched then,
  * whatever the courses say, but for plan_warm(), until a reader opens something, or waits, or

@@ -207,3 +207,4 @@ void victim_settle(struct plan *p, struct held *h);
 struct held *fill_next(struct plan *p);
 bool fill_goes_on(const struct plan *p);       /* as soon as nobody reads */
 struct held *warm_next(struct plan *p);        /* what was asked for with plan_warm() */
+void warm_give_up(struct plan *p);     /* there is no room for the rest of it */

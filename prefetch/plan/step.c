@@ -100,9 +100,12 @@ static struct plan_step get(struct plan *p, struct held *h, uint64_t now)
 	if (h->size <= lead_free(p) + p->dropping)
 		return idle();
 	victim = victim_pick(p, is_deep(p, h) ? VICTIM_SPENT : VICTIM_KEPT, held_due(h), now);
-	for (const struct want *w = victim ? NULL : h->wants; w; w = w->next)
+	if (victim)
+		return drop(p, victim);
+	for (const struct want *w = h->wants; w; w = w->next)
 		w->slot->full = true;
-	return victim ? drop(p, victim) : idle();
+	warm_give_up(p);
+	return idle();
 }
 
 static struct plan_step fill(struct plan *p, uint64_t now)

@@ -91,7 +91,7 @@ Test(plan_keep, holds_what_it_is_asked_for_as_far_as_there_is_room, .init = setu
 	for (unsigned i = 0; i < 100; i++)
 		ids[i] = 3000 - i;
 	cr_assert_eq(plan_warm(p, ids, 100), 100);
-	cr_assert_eq(plan_warm(p, ids, 100), 0, "those before have their turn");
+	cr_assert_eq(plan_warm(p, ids, 100), -EAGAIN, "those before have their turn");
 	cr_assert_eq(run(p, 0, got, 8), 100, "no order, a busy source: it is asked for");
 	for (unsigned i = 0; i < 8; i++)
 		cr_assert_eq(got[i], ids[i]);
@@ -122,6 +122,22 @@ Test(plan_keep, asked_for_comes_after_what_is_needed, .init = setup)
 	for (unsigned i = 0; i < 10; i++)
 		cr_assert_eq(got[i], i);
 	cr_assert(plan_held(p, 900) && plan_held(p, 901));
+	scene_end(&sc);
+}
+
+Test(plan_keep, asked_for_has_no_room_where_what_is_needed_has_none, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(20 * SIZE, 10, 4, 1000), in_order(1000));
+	sample_id id = 900;
+
+	for (unsigned i = 0; i < 20; i++)
+		sizes[i] = 4 * SIZE;
+	scene_tell(&sc, 0);
+	cr_assert_eq(run(p, 0, NULL, 0), 5);
+	cr_assert_eq(plan_warm(p, &id, 1), 1);
+	run(p, 0, NULL, 0);
+	cr_assert_eq(plan_warm(p, &id, 1), -ENOSPC);
 	scene_end(&sc);
 }
 
