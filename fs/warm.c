@@ -145,23 +145,30 @@ static void count_dropped(struct warm *w, uint64_t bytes)
 	w->bytes += bytes;
 }
 
-static void drop_kept(struct warm *w, sample_id id)
+static int drop_kept(struct warm *w, sample_id id)
 {
 	struct disk_key key;
+	uint64_t bytes;
+	int r = kept_key(w->serve->manifest, id, &key);
 
-	if (kept_key(w->serve->manifest, id, &key) == 0)
-		count_dropped(w, disk_drop(w->serve->tier.disk, &key));
+	if (r < 0)
+		return 0;              /* it has no name any more */
+	r = disk_drop(w->serve->tier.disk, &key, &bytes);
+	count_dropped(w, bytes);
+	return r;
 }
 
 /* What the store has of the source, also of files that are not there any more. */
-static void drop_source(struct warm *w)
+static int drop_source(struct warm *w)
 {
 	uint64_t source = kept_source(w->serve->manifest), bytes = 1;
+	int r = 0;
 
-	while (bytes > 0 && !warm_ended(w)) {
-		bytes = disk_drop_any(w->serve->tier.disk, source);
+	while (r == 0 && bytes > 0 && !warm_ended(w)) {
+		r = disk_drop_any(w->serve->tier.disk, source, &bytes);
 		count_dropped(w, bytes);
 	}
+	return r;
 }
 
 static void drop_waiting(struct warm *w, const struct target *t, size_t count)
@@ -176,9 +183,10 @@ static void drop_waiting(struct warm *w, const struct target *t, size_t count)
 }
 
 /* What is to be written would be there again; what is being written is waited for. */
-static void empty_store(struct warm *w, const struct target *t, size_t count, bool all)
+static int empty_store(struct warm *w, const struct target *t, size_t count, bool all)
 {
 	uint64_t last;
+	int r = 0;
 
 	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
 		drop_waiting(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK));
@@ -186,10 +194,11 @@ static void empty_store(struct warm *w, const struct target *t, size_t count, bo
 	while (!warm_ended(w) && !disk_settle(w->serve->tier.disk, last, clock_now() + TURN))
 		;
 	if (all)
-		drop_source(w);
-	for (size_t i = 0; !all && i < count && !warm_ended(w); i++)
-		drop_kept(w, t[i].id);
+		r = drop_source(w);
+	for (size_t i = 0; r == 0 && !all && i < count && !warm_ended(w); i++)
+		r = drop_kept(w, t[i].id);
 	disk_trim(w->serve->tier.disk);
+	return r;
 }
 
 static int forget_some(struct warm *w, struct target *t, size_t count)
@@ -252,6 +261,7 @@ static enum state drop_all(struct warm *w)
 {
 	size_t count;
 	struct target *t = warm_targets(w, &count);
+	int r;
 
 	for (size_t i = 0; i < count && !warm_ended(w); i += WARM_CHUNK)
 		if (forget_some(w, t + i, DL_MIN(count - i, (size_t)WARM_CHUNK)) < 0)
@@ -261,13 +271,13 @@ static enum state drop_all(struct warm *w)
 	tier_unpin(w->serve);
 	if (!warm_await_store(w))
 		return warm_fail_store(w);
-	empty_store(w, t, count, !*w->pattern);
+	r = empty_store(w, t, count, !*w->pattern);
 	count = pick_coming(w);
-	if (count == 0)
-		return STATE_DONE;
-	await_arrivals(w, t, count);
-	empty_store(w, t, count, false);
-	return STATE_DONE;
+	if (r == 0 && count > 0) {
+		await_arrivals(w, t, count);
+		r = empty_store(w, t, count, false);
+	}
+	return r < 0 ? warm_fail_store(w) : STATE_DONE;
 }
 
 /* --- The thread --------------------------------------------------------------------------- */

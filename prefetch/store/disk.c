@@ -232,36 +232,59 @@ uint64_t disk_waiting(struct disk *d)
 	return d->queued_bytes;
 }
 
-uint64_t disk_drop(struct disk *d, const struct disk_key *key)
+/* That there is none, or none any more, is what was asked for. */
+static int drop_ended(struct disk *d, int error)
 {
-	struct place at, before = { SEGMENT_NONE, 0 };
-	struct record r;
-	uint64_t bytes = 0;
-	unsigned turn;
-
-	if (!disk_enter(d, &turn))
+	if (error == 0 || error == -ENOENT)
 		return 0;
-	/* It may be moved between the look and the forgetting; at one place it is tried once. */
-	while (index_any(d->index, key, &r, &at) == 0 && !same_place(before, at)) {
-		bytes += disk_forget(d, &r, at) ? record_bytes(&r) : 0;
-		before = at;
-	}
-	disk_leave(d, turn);
-	return bytes;
+	atomic_store(&d->error, error);
+	return error;
 }
 
-uint64_t disk_drop_any(struct disk *d, uint64_t source)
+static int drop(struct disk *d, const struct disk_key *key, uint64_t *ret)
 {
-	struct record r;
+	struct place at, before = { SEGMENT_NONE, 0 };
+	struct record found;
+	int r;
+
+	/* It may be moved between the look and the forgetting; at one place it is tried once. */
+	while ((r = index_any(d->index, key, &found, &at)) == 0 && !same_place(before, at)) {
+		r = disk_forget(d, &found, at);
+		if (r < 0)
+			return r;
+		*ret += r == 1 ? record_bytes(&found) : 0;
+		before = at;
+	}
+	return r;
+}
+
+int disk_drop(struct disk *d, const struct disk_key *key, uint64_t *ret)
+{
+	unsigned turn;
+	int r;
+
+	*ret = 0;
+	if (!disk_enter(d, &turn))
+		return -EAGAIN;
+	r = drop_ended(d, drop(d, key, ret));
+	disk_leave(d, turn);
+	return r;
+}
+
+int disk_drop_any(struct disk *d, uint64_t source, uint64_t *ret)
+{
+	struct record found;
 	struct place at;
 	unsigned turn;
-	bool found;
+	int r;
 
+	*ret = 0;
 	if (!disk_enter(d, &turn))
-		return 0;
-	found = index_of_source(d->index, source, &r, &at) == 0;
+		return -EAGAIN;
+	r = index_of_source(d->index, source, &found, &at);
+	r = drop_ended(d, r == 0 ? drop(d, &found.key, ret) : r);
 	disk_leave(d, turn);
-	return found ? disk_drop(d, &r.key) : 0;
+	return r;
 }
 
 void disk_trim(struct disk *d)

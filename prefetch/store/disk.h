@@ -106,10 +106,11 @@ int disk_get(struct disk *d, const struct disk_key *key, const struct disk_ident
 bool disk_put(struct disk *d, const struct disk_key *key, const struct disk_identity *id,
 	      struct bytes bytes);
 uint64_t disk_waiting(struct disk *d); /* bytes that are still to be written */
-/* Forget it, all its parts.  Their bytes, 0 if there was nothing. */
-uint64_t disk_drop(struct disk *d, const struct disk_key *key);
+/* Forget it, all its parts; *ret: their bytes, 0 if there was nothing.  -EAGAIN: it is not online;
+ * others: of what is not forgotten, as disk_report() says. */
+int disk_drop(struct disk *d, const struct disk_key *key, uint64_t *ret) DL_MUST_CHECK;
 /* The same of any one sample of this source: hash[0] of its key. */
-uint64_t disk_drop_any(struct disk *d, uint64_t source);
+int disk_drop_any(struct disk *d, uint64_t source, uint64_t *ret) DL_MUST_CHECK;
 /* Forget what of these (sorted by disk_key_order()) is still to be written. */
 void disk_drop_waiting(struct disk *d, const struct disk_key *keys, size_t count);
 int disk_key_order(const void *a, const void *b);      /* by hash, for qsort() */

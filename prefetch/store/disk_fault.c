@@ -49,11 +49,11 @@ void fault_over(struct disk *d)
 {
 	struct writer *w = &d->writer;
 
+	atomic_store(&d->error, 0);
 	if (!w->faulty)
 		return;
 	log_info("%s: can be written again", d->path);
 	w->faulty = false;
-	atomic_store(&d->error, 0);
 	w->pause = PAUSE_FIRST;
 	atomic_store(&d->suspended_until, 0);
 }

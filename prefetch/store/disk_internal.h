@@ -132,8 +132,8 @@ int space_remove(struct disk *d, uint32_t number) DL_MUST_CHECK;       /* its fi
 /* Forget what is never to be kept.  true: there was something. */
 bool space_weed(struct disk *d);
 /* On any thread from here on. */
-/* false: it was not there any more. */
-bool disk_forget(struct disk *d, const struct record *r, struct place at);
+/* 1; 0: it was not there any more; or it cannot be done. */
+int disk_forget(struct disk *d, const struct record *r, struct place at);
 void space_applied(struct disk *d, const struct index_change *changes, size_t count);
 
 /* --- disk_reclaim.c: on the writer thread, without the lock ---------------------------------- */

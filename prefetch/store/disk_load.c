@@ -190,8 +190,9 @@ static int forget_oldest(struct excess *e, size_t *ret)
 	e->batched = *ret = 0;
 	r = index_each(d->index, on_excess, e);
 	for (size_t i = 0; r == 0 && i < e->batched; i++) {
-		*ret += disk_forget(d, &e->batch[i].record, e->batch[i].place);
-		r = d->closing ? -ECANCELED : 0;
+		r = disk_forget(d, &e->batch[i].record, e->batch[i].place);
+		*ret += r == 1;
+		r = d->closing ? -ECANCELED : DL_MIN(r, 0);
 	}
 	return r;
 }

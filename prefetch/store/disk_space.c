@@ -171,13 +171,15 @@ int space_remove(struct disk *d, uint32_t number)
 	return 0;
 }
 
-bool disk_forget(struct disk *d, const struct record *r, struct place at)
+int disk_forget(struct disk *d, const struct record *r, struct place at)
 {
-	if (index_forget(d->index, &r->key, at) != 1)
-		return false;
+	int gone = index_forget(d->index, &r->key, at);
+
+	if (gone != 1)
+		return gone;
 	DL_HOLD(&d->lock);
 	lose(d, at, r);
-	return true;
+	return 1;
 }
 
 void space_applied(struct disk *d, const struct index_change *changes, size_t count)
@@ -262,8 +264,12 @@ bool space_weed(struct disk *d)
 
 	nevers = copy_nevers(d, &count, &key.hash[0]);
 	for (size_t i = 0; nevers && i < count && !d->closing; i++) {
+		uint64_t gone;
+
 		key.hash[1] = nevers[i];
-		bytes += disk_drop(d, &key);
+		if (disk_drop(d, &key, &gone) < 0)
+			break;
+		bytes += gone;
 	}
 	return bytes > 0;
 }

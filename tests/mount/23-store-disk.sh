@@ -45,6 +45,8 @@ fails() {
 	for _ in 1 2 3; do epoch "$1"; done
 	one_warning "$1"
 	"$DLFS" stats "$mnt" | grep -q "^store .*$2" || fail "$1: $("$DLFS" stats "$mnt")"
+	expect_fail "$DLFS" drop "$mnt"
+	grep -q "^dlfs: not all is forgotten: .*$2" "$work/.out" || fail "$1: drop: $(cat "$work/.out")"
 	# As its owner does then: it is taken away, checked, and mounted anew.
 	umount -l "$disk"
 	wait_for 120 epoch_and "$1, and taken away" let_go || fail "$1: the store is still open"

@@ -1,4 +1,5 @@
 /* A store on a disk that fails: full, read-only, removed, somebody else's, damaged. */
+#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -171,8 +172,9 @@ Test(disk_tmpfs, what_is_dropped_for_want_of_room_makes_room)
 	cr_assert_gt(disk_report(d).file_bytes, empty + MiB);
 	for (uint64_t n = 0; n < kept; n++) {
 		struct disk_key key = key_at(SOURCE, n);
+		uint64_t bytes;
 
-		cr_expect_gt(disk_drop(d, &key), 0);
+		cr_expect(disk_drop(d, &key, &bytes) == 0 && bytes > 0);
 	}
 	cr_assert(disk_report(d).suspended, "nothing is shown by this");
 	disk_trim(d);
@@ -193,6 +195,39 @@ Test(disk_faults, a_record_that_cannot_be_opened_now_is_not_a_bad_one)
 	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	cr_expect(disk_report(d).bad == 0 && disk_report(d).misses == 1);
 	cr_expect_eq(get(d, SOURCE, 0, 1, 100), 0);
+}
+
+static _Atomic int commits;            /* how they end; 0: as ever */
+
+/* LMDB's. */
+int mdb_txn_commit(void *txn);
+int mdb_txn_commit(void *txn)
+{
+	int error = commits;
+	const char *name = error ? "mdb_txn_abort" : __func__;
+	int (*next)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, name);
+	int r = next(txn);
+
+	return error ? error : r;
+}
+
+Test(disk_faults, what_cannot_be_forgotten_is_said)
+{
+	struct disk_key key = key_at(SOURCE, 0);
+	uint64_t bytes;
+
+	put(d, SOURCE, 0, 1, 100);
+	writer_drain(d);
+	commits = EROFS;
+	cr_expect(disk_drop(d, &key, &bytes) == -EROFS && bytes == 0);
+	cr_expect(disk_drop_any(d, SOURCE, &bytes) == -EROFS && bytes == 0);
+	cr_expect_eq(disk_report(d).error, -EROFS);
+	commits = 0;
+	cr_expect(has(d, SOURCE, 0, 1));
+	put(d, SOURCE, 1, 1, 100);
+	writer_drain(d);
+	cr_expect_eq(disk_report(d).error, 0);
+	cr_expect(disk_drop(d, &key, &bytes) == 0 && bytes == RECORD_HEAD + 100);
 }
 
 #define NOBODY 65534
