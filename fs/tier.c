@@ -297,17 +297,18 @@ static void on_measured(void *serve)
 		free(e);
 }
 
-static bool is_pinned(const struct tier *t, const char *pattern)
+/* Its line among those that were asked for; NULL: it was not. */
+static char *find_pin(const struct tier *t, const char *pattern)
 {
 	size_t len = strlen(pattern);
-	const char *line = (char *)t->warmed.at, *end;
+	char *line = (char *)t->warmed.at, *end;
 
 	for (; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		if ((size_t)(end - line) == len && memcmp(line, pattern, len) == 0)
-			return true;
+			return line;
 	}
-	return false;
+	return NULL;
 }
 
 int tier_pin(struct serve *s, const char *pattern)
@@ -316,7 +317,7 @@ int tier_pin(struct serve *s, const char *pattern)
 	int r;
 
 	DL_HOLD(&t->lock);
-	if (is_pinned(t, pattern))
+	if (find_pin(t, pattern))
 		return 0;
 	r = buf_printf(&t->warmed, "%s\n", pattern);
 	if (r == 0)
@@ -339,14 +340,22 @@ unsigned tier_choices(struct serve *s)
 	return s->tier.choices;
 }
 
-void tier_unpin(struct serve *s)
+void tier_unpin(struct serve *s, const char *pattern)
 {
 	struct tier *t = &s->tier;
+	size_t len = strlen(pattern) + 1;
+	char *line;
 
 	DL_HOLD(&t->lock);
-	if (t->warmed.len == 0)
+	line = *pattern ? find_pin(t, pattern) : (char *)t->warmed.at;
+	if (!line)
 		return;
-	buf_free(&t->warmed);
+	if (*pattern) {
+		memmove(line, line + len, strlen(line + len) + 1);
+		t->warmed.len -= len;
+	} else {
+		buf_free(&t->warmed);
+	}
 	recount(s);
 }
 

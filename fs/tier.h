@@ -33,11 +33,11 @@ void tier_close(struct serve *s);
 
 /* The manifest has all of the dataset now. */
 void tier_dataset(struct serve *s);
-/* What matches this shall be kept like what the settings say, until tier_unpin().  -ENOMEM */
+/* What matches this shall be kept like what the settings say, until tier_unpin() of the same.  -ENOMEM */
 int tier_pin(struct serve *s, const char *pattern) DL_MUST_CHECK;
 bool tier_never(const struct serve *s, sample_id id);   /* the settings say so */
 unsigned tier_choices(struct serve *s); /* changes when something else is to be kept */
-void tier_unpin(struct serve *s);      /* all that tier_pin() was told of */
+void tier_unpin(struct serve *s, const char *pattern);  /* "": all that tier_pin() was told of */
 /* true: a store was asked for, but is not used now, and why. */
 bool tier_problem(const struct serve *s, char why[80]);
 /* Bring the store's numbers into the stats. */

@@ -268,7 +268,7 @@ static enum state drop_all(struct warm *w)
 			return warm_fail(w, "the dlfs that serves this is too busy");
 	if (!has_store(w))
 		return STATE_DONE;
-	tier_unpin(w->serve);
+	tier_unpin(w->serve, w->pattern);
 	if (!warm_await_store(w))
 		return warm_fail_store(w);
 	r = empty_store(w, t, count, !*w->pattern);
