@@ -33,7 +33,7 @@ void tier_close(struct serve *s);
 
 /* The manifest has all of the dataset now. */
 void tier_dataset(struct serve *s);
-/* What matches this shall be kept like what the settings say, until tier_unpin() of the same.  -ENOMEM */
+void tier_unpin(struct serve *s, const char *pattern); /* "": all that tier_pin() was told of */
 int tier_pin(struct serve *s, const char *pattern) DL_MUST_CHECK;
 bool tier_never(const struct serve *s, sample_id id);   /* the settings say so */
 unsigned tier_choices(struct serve *s); /* changes when something else is to be kept */

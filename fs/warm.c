@@ -288,6 +288,7 @@ static void forget_counts(struct warm *w)
 	w->large = w->never = w->left_out = w->failed = w->memory = 0;
 	w->bound = "";
 	w->why[0] = '\0';
+	w->error = 0;
 	w->before = w->before_bytes = w->matched = w->coming = 0;
 }
 
@@ -299,13 +300,14 @@ int warm_begin_again(struct warm *w)
 }
 
 /* While it is filled it may turn out that something else is worth keeping, by what the fetches
- * cost. */
+ * cost; or that a file has changed. */
 static enum state fill_store(struct warm *w)
 {
 	for (int round = 1;; round++) {
 		unsigned choices = tier_choices(w->serve);
 		enum state state = warm_fill_store(w);
-		bool over = round == ROUNDS || choices == tier_choices(w->serve);
+		bool over = round == ROUNDS ||
+			(choices == tier_choices(w->serve) && !warm_is_outdated(w));
 
 		if (state != STATE_DONE || warm_ended(w) ||
 		    (over && round == 1 && !warm_lacks_room(w)))
@@ -452,7 +454,7 @@ int warm_report(struct warm *w, struct buf *ret)
 			  "\"never\": %ju, \"left_out\": %ju, \"bound\": \"%s\", "
 			  "\"failed\": %ju, \"memory\": %ju, "
 			  "\"matched\": %ju, \"before_bytes\": %ju, "
-			  "\"coming\": %ju, \"filling\": %s, \"why\": \"%s\"}",
+			  "\"coming\": %ju, \"filling\": %s, \"why\": \"%s\", \"error\": \"%s\"}",
 			  whats[w->what], (uintmax_t)w->number, states[w->state],
 			  has_store(w) ? "store" : "memory", (uintmax_t)w->files,
 			  (uintmax_t)w->bytes, (uintmax_t)w->all_files,
@@ -461,5 +463,6 @@ int warm_report(struct warm *w, struct buf *ret)
 			  (uintmax_t)w->failed, (uintmax_t)w->memory,
 			  (uintmax_t)w->matched, (uintmax_t)w->before_bytes,
 			  (uintmax_t)w->coming,
-			  stats_get(&w->serve->stats->filling) ? "true" : "false", w->why);
+			  stats_get(&w->serve->stats->filling) ? "true" : "false", w->why,
+			  w->error ? strerror(-w->error) : "");
 }

@@ -35,5 +35,6 @@ void warm_cancel(struct warm *w);      /* what runs, if something does */
  *     before_bytes  of `before`
  *     coming    files that were being fetched when they were forgotten, and still are (drop)
  *     filling   nobody says what comes, so that memory is being filled, and the store with it
- *     why       it failed, or "" */
+ *     why       it failed, or ""
+ *     error     of one of those that could not be read, or "": of none it is known */
 int warm_report(struct warm *w, struct buf *ret) DL_MUST_CHECK;

@@ -43,6 +43,7 @@ struct warm {
 	uint64_t matched;
 	const char *bound;             /* the setting because of which some are left out; or "" */
 	char why[160];                 /* it failed; or "" */
+	int error;                     /* of a file that could not be read; 0: not known */
 	uint64_t flying, flying_bytes;
 };
 
@@ -57,6 +58,7 @@ enum state warm_fail(struct warm *w, const char *format, ...) DL_PRINTF(2, 3);
 enum state warm_fail_store(struct warm *w);    /* for what the store says of itself */
 
 bool warm_lacks_room(struct warm *w);  /* some are left out */
+bool warm_is_outdated(struct warm *w); /* some that are not there have another version by now */
 /* Until the store is read in; false: it cannot be used now, or this shall end. */
 bool warm_await_store(struct warm *w);
 /* Bring the targets in. */

@@ -77,7 +77,10 @@ static void on_brought(struct bringing *b)
 	DL_HOLD(&w->lock);
 	w->flying--;
 	w->flying_bytes -= f->target->size;
-	w->failed += b->result < 0 && b->result != -ESHUTDOWN;
+	if (b->result < 0 && b->result != -ESHUTDOWN && b->result != -ESTALE) {
+		w->failed++;
+		w->error = b->result;
+	}
 	pthread_cond_broadcast(&w->changed);
 	free(f);
 }
@@ -203,6 +206,17 @@ static void count_kept(struct warm *w, uint64_t files, uint64_t bytes)
 	DL_HOLD(&w->lock);
 	w->files = files;
 	w->bytes = bytes;
+}
+
+bool warm_is_outdated(struct warm *w)
+{
+	size_t all;
+	const struct target *t = warm_targets(w, &all);
+
+	for (size_t i = 0; i < all; i++)
+		if (!manifest_is_newest(w->serve->manifest, t[i].id))
+			return true;
+	return false;
 }
 
 /* Some of them may still come. */

@@ -15,6 +15,8 @@ static void on_brought(struct fetch *f)
 	fetch_count(s, f->result);
 	if (f->result == 0)
 		stats_add(&s->bytes_fetched, fetch_source_bytes(e, f));
+	if (f->result == -ESTALE && e->options.stale)
+		e->options.stale(e->options.context, f->id);
 	buf_free(&f->bytes);
 	b->result = f->result;
 	b->stored = f->stored;

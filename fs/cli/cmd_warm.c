@@ -255,8 +255,9 @@ static int finish_warm(const struct view *v, bool chosen, uint64_t begun)
 	if (strcmp(state, "failed") == 0)
 		return cli_fail(CLI_FAILED, "not all is there: %s", view_text(v, "why"));
 	if (view_number(v, "failed") > 0)
-		return cli_fail(CLI_FAILED, "%.0f file%s could not be read",
-				view_number(v, "failed"), cli_plural(view_number(v, "failed")));
+		return cli_fail(CLI_FAILED, "%.0f file%s could not be read%s%s",
+				view_number(v, "failed"), cli_plural(view_number(v, "failed")),
+				*view_text(v, "error") ? ": " : "", view_text(v, "error"));
 	return left_out(v, chosen);
 }
 

@@ -203,6 +203,29 @@ done
 umount_dlfs "$mnt"
 rm -r "$store"
 
+# What is replaced before its turn comes is there as it is then, and what is removed is not missed; what cannot be read
+# is, with the reason.
+mkdir "$work/moving"
+for i in $(seq 40); do head -c 5000 /dev/urandom > "$work/moving/$i.jpg"; done
+mapfile -t last < <(cd "$work/moving" && ls -i | sort -rn | awk '{ print $2 }')
+sleep 2.1
+mount_dlfs "$work/moving" "$mnt" "$slow"
+"$DLFS" warm "$mnt" > "$work/out" 2> "$work/err" & pid=$!
+wait_for 30 some || fail "nothing comes"
+head -c 6000 /dev/urandom > "$work/new" && mv "$work/new" "$work/moving/${last[0]}"
+rm "$work/moving/${last[1]}"
+code=0; wait $pid || code=$?
+[ $code = 0 ] && grep -q '^39 files, ' "$work/out" || fail "code $code: $(cat "$work/out" "$work/err")"
+[ "$(state_of "${last[0]}")" = disk ] || fail "the new version is not there"
+cmp "$mnt/${last[0]}" "$work/moving/${last[0]}"
+says "$DLFS" drop "$mnt"
+rm "$work/moving/${last[2]}"
+ends 1 "$DLFS" warm "$mnt"
+has '^38 files, '
+grep -q '^dlfs: 1 file could not be read: No such file or directory$' "$work/err" || fail "$(cat "$work/err")"
+umount_dlfs "$mnt"
+rm -r "$store"
+
 # What is to be kept comes first, what is never to be kept does not come.
 mount_dlfs "$src" "$mnt" "$far,order=none,store.path=$store,store.size=1MiB,store.keep_free=0,keep=b/1*,never=b/1?.png"
 [ "$(grep -c '^keep: \["b/1\*"\]$' "$mnt/.dlfs/config.yaml")" = 1 ] || fail "$(cat "$mnt/.dlfs/config.yaml")"
