@@ -18,7 +18,8 @@ struct ring {
 static bool has_calls(struct io_uring *u)
 {
 	static const int needed[] = {
-		IORING_OP_OPENAT2, IORING_OP_STATX, IORING_OP_READ, IORING_OP_POLL_ADD,
+		IORING_OP_OPENAT2, IORING_OP_STATX, IORING_OP_READ, IORING_OP_CLOSE,
+		IORING_OP_POLL_ADD,
 	};
 	struct io_uring_probe *probe;
 	bool all = true;
@@ -97,6 +98,15 @@ void ring_openat2(struct ring *r, int folder, const char *path, struct open_how 
 	io_uring_prep_openat2(sqe, folder, path, how);
 	if (waits)
 		io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
+	io_uring_sqe_set_data(sqe, tag);
+}
+
+void ring_shut(struct ring *r, int fd, void *tag)
+{
+	struct io_uring_sqe *sqe = next_call(r);
+
+	io_uring_prep_close(sqe, fd);
+	io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	io_uring_sqe_set_data(sqe, tag);
 }
 

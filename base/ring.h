@@ -21,6 +21,8 @@ void ring_close(struct ring *r);       /* NULL is fine */
  * and would wait for the server then and there: so it is given to a thread of its own. */
 void ring_openat2(struct ring *r, int folder, const char *path, struct open_how *how, bool waits,
 		  void *tag);
+/* Closing may have to ask a server as well: a thread of the kernel's does it. */
+void ring_shut(struct ring *r, int fd, void *tag);
 void ring_fstat(struct ring *r, int fd, struct statx *ret, void *tag);
 void ring_read(struct ring *r, int fd, void *at, size_t len, uint64_t offset, void *tag);
 

@@ -191,9 +191,11 @@ void dir_finish(struct dir_job *j)
 	struct dir *d = j->dir;
 	struct buf bytes = buf_take(&j->bytes);
 	int result = j->result;
+	int fd = dir_let_go(j);
 	struct fetch *f;
 
-	dir_let_go(j);
+	if (fd >= 0)
+		close(fd);
 	dl_lock_take(&d->lock);
 	f = release(d, j);
 	dl_lock_drop(&d->lock);

@@ -101,4 +101,6 @@ void dir_prepare(struct dir_job *j);
 /* Without the lock: the result of job->want is in; what is wanted next. */
 enum dir_want dir_step(struct dir_job *j, int result);
 int dir_fstat(struct dir_job *j);      /* the call for DIR_STAT, made here */
-void dir_let_go(struct dir_job *j);    /* of descriptors, and of pages that nobody had before */
+/* Of folders on the way, and of pages that nobody had before; the descriptor of the file, or -1, is
+ * the caller's. */
+int dir_let_go(struct dir_job *j) DL_MUST_CHECK;

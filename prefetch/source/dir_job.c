@@ -189,13 +189,13 @@ enum dir_want dir_step(struct dir_job *j, int result)
 	return DIR_END;
 }
 
-void dir_let_go(struct dir_job *j)
+int dir_let_go(struct dir_job *j)
 {
+	int fd = j->fd;
+
 	leave_folder(j);
-	if (j->fd < 0)
-		return;
-	if (j->checked && !j->cached)
-		posix_fadvise(j->fd, (off_t)j->offset, (off_t)j->len, POSIX_FADV_DONTNEED);
-	close(j->fd);
+	if (fd >= 0 && j->checked && !j->cached)
+		posix_fadvise(fd, (off_t)j->offset, (off_t)j->len, POSIX_FADV_DONTNEED);
 	j->fd = -1;
+	return fd;
 }

@@ -18,12 +18,19 @@ static void start_call(struct dir *d, struct dir_job *j)
 }
 
 /* Start the next call.  The kernel leaves each fstat in a ring to a thread of its own, which
- * costs more than the call, so where it cannot wait for a server it is made here and now. */
+ * costs more than the call, so where it cannot wait for a server it is made here and now; a close
+ * alike. */
 static void go_on(struct dir *d, struct dir_job *j)
 {
+	int fd = -1;
+
 	while (j->want == DIR_STAT && !j->remote)
 		dir_step(j, dir_fstat(j));
-	if (j->want == DIR_END)
+	if (j->want == DIR_END && j->remote)
+		fd = dir_let_go(j);
+	if (fd >= 0)
+		ring_shut(d->ring, fd, j);
+	else if (j->want == DIR_END)
 		dir_finish(j);
 	else
 		start_call(d, j);
