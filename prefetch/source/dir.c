@@ -9,6 +9,7 @@
 #include "prefetch/source/layer.h"
 
 #define STOP_NS (5 * CLOCK_S)
+#define HANGS_NS (5 * CLOCK_S)
 
 /* Told by the type of the root; of what is mounted below it nothing is known. */
 static bool is_remote(int root)
@@ -28,15 +29,15 @@ static bool is_remote(int root)
 	return false;
 }
 
-static int set_up(struct dir *d, unsigned jobs)
+static int set_up(struct dir *d, unsigned width)
 {
 	struct attr root;
 	int r = manifest_attr(d->manifest, NODE_ROOT, &root);
 
 	if (r < 0)
 		return r;
-	d->jobs = calloc(jobs, sizeof(*d->jobs));
-	d->threads = calloc(jobs, sizeof(*d->threads));
+	d->jobs = calloc(DIR_JOBS, sizeof(*d->jobs));
+	d->threads = calloc(DIR_JOBS, sizeof(*d->threads));
 	if (!d->jobs || !d->threads)
 		return -ENOMEM;
 	d->root = fcntl(manifest_root_fd(d->manifest), F_DUPFD_CLOEXEC, 0);
@@ -44,13 +45,13 @@ static int set_up(struct dir *d, unsigned jobs)
 		return -errno;
 	if (!is_remote(d->root))
 		d->dev = root.dev;
-	for (unsigned i = 0; i < jobs; i++)
+	for (unsigned i = 0; i < DIR_JOBS; i++)
 		d->jobs[i] = (struct dir_job){ .fd = -1, .folder = -1, .dir = d };
-	d->jobs_max = d->depth = jobs;
+	d->width = d->depth = width;
 	return 0;
 }
 
-int dir_new(const struct source *s, unsigned jobs, struct dir **ret)
+int dir_new(const struct source *s, unsigned width, struct dir **ret)
 {
 	struct dir *d;
 	int r;
@@ -66,7 +67,7 @@ int dir_new(const struct source *s, unsigned jobs, struct dir **ret)
 	dl_lock_init(&d->lock);
 	dl_cond_init(&d->posted);
 	dl_cond_init(&d->quiet);
-	r = set_up(d, jobs);
+	r = set_up(d, width);
 	if (r < 0) {
 		dir_free(d);
 		return r;
@@ -81,7 +82,7 @@ void dir_free(struct dir *d)
 	pthread_cond_destroy(&d->posted);
 	pthread_cond_destroy(&d->quiet);
 	dl_lock_fini(&d->lock);
-	for (unsigned i = 0; i < d->jobs_max; i++)
+	for (unsigned i = 0; i < DIR_JOBS; i++)
 		buf_free(&d->jobs[i].path);
 	free(d->jobs);
 	free(d->threads);
@@ -91,7 +92,7 @@ void dir_free(struct dir *d)
 
 unsigned dir_depth(const struct source *s)
 {
-	return dl_container_of(s, struct dir_source, source)->dir->jobs_max;
+	return dl_container_of(s, struct dir_source, source)->dir->width;
 }
 
 void dir_hurry(struct source *s, sample_id id, uint64_t offset)
@@ -132,18 +133,44 @@ int dir_thread(struct dir *d, void *(*run)(void *))
 	return -r;
 }
 
+/* How many come on, and when the first of them may hang. */
+static unsigned count_busy(const struct dir *d, uint64_t now, uint64_t *ret_hangs_at)
+{
+	unsigned busy = 0;
+
+	*ret_hangs_at = UINT64_MAX;
+	for (unsigned i = 0; i < DIR_JOBS; i++) {
+		const struct dir_job *j = &d->jobs[i];
+		uint64_t hangs_at = j->since + HANGS_NS;
+
+		if (!j->running || hangs_at <= now)
+			continue;
+		*ret_hangs_at = DL_MIN(*ret_hangs_at, hangs_at);
+		busy++;
+	}
+	return busy;
+}
+
+static bool may_run(struct dir *d, uint64_t now)
+{
+	d->look_at = UINT64_MAX;
+	return d->running < d->depth ||
+	       (d->running < DIR_JOBS && count_busy(d, now, &d->look_at) < d->depth);
+}
+
 struct dir_job *dir_take(struct dir *d)
 {
 	struct dir_job *j = d->jobs;
+	uint64_t now = clock_now();
 
 	dl_assert_held(&d->lock);
-	if (d->queue.count == 0 || d->running >= d->depth || d->stopping) {
-		d->idle = d->running < d->depth;
+	d->idle = may_run(d, now);
+	if (d->queue.count == 0 || !d->idle || d->stopping)
 		return NULL;
-	}
 	while (j->running)
 		j++;
-	j->fetch = queue_pop(&d->queue, clock_now());
+	j->fetch = queue_pop(&d->queue, now);
+	j->since = now;
 	j->running = true;
 	d->running++;
 	dir_prepare(j);
@@ -152,13 +179,18 @@ struct dir_job *dir_take(struct dir *d)
 
 /* --- Ending --------------------------------------------------------------------------- */
 
-/* No descriptor is left for so many at once.  As long as others run they give theirs back. */
+/* No descriptor is left for so many at once.  As long as others come on they give theirs back. */
 static bool put_back(struct dir *d, struct dir_job *j)
 {
-	if ((j->result != -EMFILE && j->result != -ENFILE) || d->running < 2 || d->stopping ||
-	    queue_return(&d->queue, j->fetch) < 0)
+	uint64_t hangs_at;
+	unsigned busy;
+
+	if ((j->result != -EMFILE && j->result != -ENFILE) || d->stopping)
 		return false;
-	d->depth = DL_MIN(d->depth, d->running - 1);
+	busy = count_busy(d, clock_now(), &hangs_at);
+	if (busy < 2 || queue_return(&d->queue, j->fetch) < 0)
+		return false;
+	d->depth = DL_MIN(d->depth, busy - 1);
 	return true;
 }
 
@@ -225,7 +257,7 @@ static void end_waiting(struct dir *d)
 static struct fetch *give_up_one(struct dir *d)
 {
 	DL_HOLD(&d->lock);
-	for (unsigned i = 0; i < d->jobs_max; i++)
+	for (unsigned i = 0; i < DIR_JOBS; i++)
 		if (d->jobs[i].fetch)
 			return DL_TAKE(d->jobs[i].fetch);
 	return NULL;

@@ -9,6 +9,9 @@
  * a second copy and are dropped after the read, unless some were there before: then somebody
  * else wants them (dir_cached()).  Readahead is off: ranges are read as they are asked for.
  *
+ * A job that has not come on for a while hangs, as on a server that does not answer, and does not
+ * count among those that may run: others take their turn, until all there are hang.
+ *
  * Thread-safety: the queue and the table of jobs are under `lock`; a job that runs belongs to
  * the thread that took it.
  */
@@ -20,11 +23,14 @@
 
 struct ring;
 
+#define DIR_JOBS 256u                  /* with those that hang */
+
 enum dir_want { DIR_OPEN, DIR_STAT, DIR_READ, DIR_END };
 
 struct dir_job {
 	struct fetch *fetch;           /* under the lock; NULL: free, or was given up */
 	bool running;                  /* under the lock */
+	_Atomic uint64_t since;        /* ... and when it came on last */
 	/* of the thread that runs it: */
 	enum dir_want want;            /* the call that is being made */
 	int fd;                        /* -1: not open */
@@ -53,12 +59,13 @@ struct dir {
 	pthread_cond_t quiet;          /* a job or a done() ended */
 	struct queue queue;
 	struct dir_job *jobs;
-	unsigned jobs_max;
-	unsigned depth;                /* how many may run; shrinks when descriptors run out */
-	unsigned running;
+	unsigned width;                /* how many are of use */
+	unsigned depth;                /* how many may come on; shrinks when descriptors run out */
+	unsigned running;              /* all */
 	unsigned delivering;           /* fetches that are in done() */
 	bool stopping;
-	bool idle;                     /* the driver found nothing to take: wake it */
+	bool idle;                     /* the driver found nothing to take: wake it; or else ... */
+	uint64_t look_at;              /* ... it looks again then: one may hang */
 	/* of the drivers: */
 	pthread_t *threads;
 	unsigned thread_count;
@@ -76,7 +83,7 @@ struct dir_source {
 	struct dir *dir;
 };
 
-int dir_new(const struct source *s, unsigned jobs, struct dir **ret) DL_MUST_CHECK;
+int dir_new(const struct source *s, unsigned width, struct dir **ret) DL_MUST_CHECK;
 void dir_free(struct dir *d);
 unsigned dir_depth(const struct source *s);
 void dir_hurry(struct source *s, sample_id id, uint64_t offset);

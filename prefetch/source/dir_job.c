@@ -174,6 +174,7 @@ static enum dir_want after_read(struct dir_job *j, int result)
 
 enum dir_want dir_step(struct dir_job *j, int result)
 {
+	j->since = clock_now();
 	if ((result == -EINTR || result == -EAGAIN) && ++j->again < AGAIN_MAX)
 		return j->want;
 	switch (j->want) {

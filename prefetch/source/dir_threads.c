@@ -5,7 +5,7 @@
 #include "prefetch/source/dir.h"
 #include "prefetch/source/layer.h"
 
-#define JOBS 16                        /* a thread each */
+#define JOBS 16                        /* a thread each, made when it is needed */
 
 static int result_of(long r)
 {
@@ -41,6 +41,18 @@ static int make_call(struct dir_job *j)
 	return 0;
 }
 
+static void *run(void *arg);
+
+/* One waits, to take over from those that hang. */
+static void keep_one_waiting(struct dir *d)
+{
+	int r = 0;
+
+	if (d->running == d->thread_count && d->thread_count < DIR_JOBS)
+		r = dir_thread(d, run);
+	(void)r;                       /* if there can be no more, these have to do */
+}
+
 /* The next job, waiting for it; NULL: the source is being stopped. */
 static struct dir_job *wait_job(struct dir *d)
 {
@@ -48,7 +60,9 @@ static struct dir_job *wait_job(struct dir *d)
 
 	DL_HOLD(&d->lock);
 	while (!d->stopping && !(j = dir_take(d)))
-		dl_cond_wait(&d->posted, &d->lock);
+		(void)dl_cond_wait_until(&d->posted, &d->lock, d->look_at);
+	if (j)
+		keep_one_waiting(d);
 	return j;
 }
 
@@ -93,12 +107,11 @@ static int threads_open(struct source *s)
 	struct dir_source *ds = dl_container_of(s, struct dir_source, source);
 	int r = dir_new(s, JOBS, &ds->dir);
 
-	for (int i = 0; i < JOBS && r == 0; i++)
-		r = dir_thread(ds->dir, run);
-	if (r < 0 && ds->dir) {
-		threads_stop(s);
-		threads_close(s);
-	}
+	if (r < 0)
+		return r;
+	r = dir_thread(ds->dir, run);
+	if (r < 0)
+		dir_free(ds->dir);
 	return r;
 }
 

@@ -36,18 +36,25 @@ static void go_on(struct dir *d, struct dir_job *j)
 		start_call(d, j);
 }
 
-static struct dir_job *take(struct dir *d)
-{
-	DL_HOLD(&d->lock);
-	return dir_take(d);
-}
-
-static void take_all(struct dir *d)
+static struct dir_job *take(struct dir *d, uint64_t *ret_look_at)
 {
 	struct dir_job *j;
 
-	while ((j = take(d)))
+	DL_HOLD(&d->lock);
+	j = dir_take(d);
+	*ret_look_at = d->look_at;
+	return j;
+}
+
+/* Until when nothing is to be taken if nothing happens. */
+static uint64_t take_all(struct dir *d)
+{
+	struct dir_job *j;
+	uint64_t look_at;
+
+	while ((j = take(d, &look_at)))
 		go_on(d, j);
+	return look_at;
 }
 
 /* true: no job is left to wait for. */
@@ -63,10 +70,9 @@ static void *run(void *arg)
 	struct ring_result results[JOBS];
 
 	while (!ended(d)) {
-		size_t count;
+		uint64_t look_at = take_all(d);
+		size_t count = ring_wait(d->ring, results, DL_COUNT(results), look_at);
 
-		take_all(d);
-		count = ring_wait(d->ring, results, DL_COUNT(results), UINT64_MAX);
 		for (size_t i = 0; i < count; i++) {
 			struct dir_job *j = results[i].tag;
 
@@ -84,7 +90,7 @@ static int uring_open(struct source *s)
 
 	if (r < 0)
 		return r;
-	r = ring_open(JOBS, &ds->dir->ring);
+	r = ring_open(DIR_JOBS, &ds->dir->ring);
 	if (r == 0)
 		r = dir_thread(ds->dir, run);
 	if (r < 0) {
