@@ -169,8 +169,8 @@ int manifest_listing_entry(const struct manifest *m, uint32_t listing, uint32_t 
 int manifest_save(struct manifest *m, const char *path) DL_MUST_CHECK;
 /* Read back into a manifest that has no listing yet; then it is scanned.  Lookups may come
  * meanwhile, they wait.  A file that is damaged, of another source (path, device, inode) or
- * another version: -ESTALE, nothing loaded.  It is checked (xxhash, every number and offset)
- * before any of it is believed.
+ * another version, or most of which is old: -ESTALE, nothing loaded.  It is checked (xxhash,
+ * every number and offset) before any of it is believed.
  */
 int manifest_load(struct manifest *m, const char *path) DL_MUST_CHECK;
 

@@ -8,6 +8,7 @@
 
 #define MAGIC UINT64_C(0x35303073666c6401)
 #define PARTS 7
+#define OLD_LEAST 4096u                /* entries that do no harm */
 #define UNSUMMED offsetof(struct file_head, root_ino)
 
 struct file_head file_head_of(const struct manifest *m)
@@ -51,11 +52,18 @@ static int read_all(int fd, void *at, size_t len)
 	return n < 0 ? (int)n : (size_t)n < len ? -ESTALE : 0;
 }
 
+/* Of a folder that is gone there is none. */
+static const struct listing *listing_of(const struct manifest *m, uint32_t folder)
+{
+	return m->folders[folder].detached ? NULL : listing_at(m, current_listing(m, folder));
+}
+
 static void copy_listing(const struct manifest *m, uint32_t folder, struct tables *t,
 			 struct file_head *h)
 {
-	const struct listing *l = listing_at(m, current_listing(m, folder));
+	const struct listing *l = listing_of(m, folder);
 
+	t->folders[folder].listing = 0;
 	if (!l)
 		return;
 	t->listings[h->listings] = (struct listing){
@@ -72,7 +80,7 @@ static size_t places_in_use(const struct manifest *m)
 	size_t places = 0;
 
 	for (uint32_t i = 0; i < m->head->folders; i++) {
-		const struct listing *l = listing_at(m, current_listing(m, i));
+		const struct listing *l = listing_of(m, i);
 
 		places += l ? l->count : 0;
 	}
@@ -118,6 +126,13 @@ int manifest_save(struct manifest *m, const char *path)
 	return r < 0 ? r : file_replace_parts(path, part, 1 + PARTS);
 }
 
+/* What is gone, or was replaced, is in no listing.  Once it is most of all, reading the source anew
+ * costs less than the changes did; else what is saved would grow with each of them, for ever. */
+static bool is_mostly_old(const struct file_head *h)
+{
+	return h->entries > 3 * h->places + OLD_LEAST;
+}
+
 static bool fits(const struct manifest *m, const struct file_head *h)
 {
 	struct file_head mine = file_head_of(m);
@@ -126,7 +141,8 @@ static bool fits(const struct manifest *m, const struct file_head *h)
 		h->root_dev == mine.root_dev && h->source_hash == mine.source_hash &&
 		h->folders <= m->max_folders && h->listings <= m->max_listings &&
 		h->entries <= m->max_entries && h->owners <= OWNERS_MAX &&
-		h->places <= m->max_places && h->names <= m->max_names;
+		h->places <= m->max_places && h->names <= m->max_names &&
+		!is_mostly_old(h);
 }
 
 /* Into the tables, above the counters: nobody sees it yet. */

@@ -295,3 +295,28 @@ Test(manifest_save, what_follows_from_the_tables_is_worked_out)
 	expect_equal(other);
 	manifest_close(other);
 }
+
+static void change_until(uint32_t entries)
+{
+	while (manifest_entries(m) < entries) {
+		tree_file(&tree, "top", 100 + manifest_entries(m));
+		cr_assert_eq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	}
+}
+
+/* What changes all the time would make it longer and longer. */
+Test(manifest_save, what_is_mostly_old_is_read_anew)
+{
+	struct manifest *other = open_manifest(&tree);
+	uint32_t most = 3 * 7 + 4096;  /* of what there is, and more */
+
+	change_until(most);
+	cr_assert_eq(manifest_save(m, file), 0);
+	cr_expect_eq(manifest_load(other, file), 0, "so much is borne");
+	manifest_close(other);
+	change_until(most + 1);
+	cr_assert_eq(manifest_save(m, file), 0);
+	other = open_manifest(&tree);
+	cr_expect_eq(manifest_load(other, file), -ESTALE);
+	manifest_close(other);
+}
