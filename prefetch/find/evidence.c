@@ -200,8 +200,11 @@ static void count(struct evidence *e, struct evidence_reader *r, bool fits)
 		evidence_acquit(e, r->pid);
 }
 
+/* Also of those beyond the last reader. */
 static bool knows(const struct evidence *e, uint32_t pid)
 {
+	if (reader_of(e, pid))
+		return true;
 	for (size_t i = 0; i < e->count; i++)
 		if (e->opens[i].pid == pid)
 			return true;
