@@ -58,9 +58,9 @@ static bool can_be_newer(const struct parked_read *p, sample_id newest)
 static void on_seen(struct stale_reader *r)
 {
 	struct parked_read *p = dl_container_of(r, struct parked_read, stale);
-	sample_id newest = manifest_newest(p->serve->manifest, p->id);
+	sample_id newest;
 
-	if (!can_be_newer(p, newest)) {
+	if (!manifest_newest(p->serve->manifest, p->id, &newest) || !can_be_newer(p, newest)) {
 		reply_error(p, -ESTALE);
 		return;
 	}

@@ -31,7 +31,9 @@ static bool size_of(const void *context, sample_id id, uint64_t *ret)
 {
 	const struct engine *e = context;
 
+	/* What is gone, or another file by now, could not be fetched. */
 	if (!manifest_sample(e->options.manifest, id, ret) ||
+	    !manifest_is_newest(e->options.manifest, id) ||
 	    served_size(e->options.served, e->options.manifest, id) > e->whole)
 		return false;          /* or of the same pages as one that may be planned */
 	*ret = planned_size(e, id);

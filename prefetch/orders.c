@@ -32,11 +32,16 @@ struct told {                          /* an order that was prepared on the call
 	int result;
 };
 
+static void drop_lists(struct told *t)
+{
+	while (t->list_count > 0)
+		list_unref(t->lists[--t->list_count]);
+}
+
 static void told_fini(struct told *t)
 {
 	order_spec_fini(&t->spec);
-	while (t->list_count > 0)
-		list_unref(t->lists[--t->list_count]);
+	drop_lists(t);
 	while (t->followed_count > 0)
 		list_unref(t->followed[--t->followed_count]);
 	list_epochs_fini(&t->listed);
@@ -158,8 +163,7 @@ static int read_list(struct engine *e, struct told *t, const char *mountpoint, c
 	if (r < 0)
 		return r;
 	for (int kind = 0; kind < 2; kind++) {
-		while (t->list_count > 0)
-			list_unref(t->lists[--t->list_count]);
+		drop_lists(t);
 		r = add_list(t, c.m, kind == 0 ? LIST_IMAGE_FOLDER : LIST_ALL, NODE_ROOT);
 		if (r == -ENOENT && kind == 0)
 			continue;
@@ -171,6 +175,7 @@ static int read_list(struct engine *e, struct told *t, const char *mountpoint, c
 		if (r == 0)
 			return 0;
 	}
+	drop_lists(t);
 	return r;
 }
 
@@ -299,7 +304,8 @@ static const struct list *same_list(const struct told *t, const struct list *lis
 	return NULL;
 }
 
-/* Its readers have listed the files before they changed. */
+/* Its readers have listed the files before they changed.  Of a list that cannot be read any more,
+ * as files in it are gone, it is what was read before. */
 static int renew(struct engine *e, struct told *t, const struct list *before)
 {
 	dl_cleanup(list_unrefp) struct list *list = NULL;
@@ -309,7 +315,7 @@ static int renew(struct engine *e, struct told *t, const struct list *before)
 	if (r < 0)
 		return r;
 	now = same_list(t, list);
-	if (!now && t->spec.kind == ORDER_LIST)        /* whose indices are of another list now */
+	if (!now && t->listed.count > 0)       /* whose indices are of another list now */
 		return 0;
 	if (!now)
 		now = t->lists[t->list_count++] = DL_TAKE(list);
@@ -345,7 +351,7 @@ static int go_on(struct engine *e, struct told *t)
 static int take_order(struct engine *e, struct told *t, const char *spec, const char *mountpoint,
 		      char reterr[160])
 {
-	int r = order_parse(spec, &t->spec, reterr);
+	int r = order_parse(spec, &t->spec, reterr), unread = 0;
 
 	if (r < 0)
 		return r;
@@ -353,7 +359,7 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 		return refuse(reterr, -EAGAIN, "the dataset has not been read to its end yet",
 			      spec);
 	if (t->spec.kind == ORDER_LIST)
-		r = read_list(e, t, mountpoint, reterr);
+		unread = read_list(e, t, mountpoint, reterr);
 	else if (t->spec.kind == ORDER_DRAWN)
 		r = take_epochs(e, t);
 	else if (t->spec.kind == ORDER_AUTO)
@@ -362,8 +368,8 @@ static int take_order(struct engine *e, struct told *t, const char *spec, const 
 		r = find_lists(e, t, reterr);
 	if (r == 0 && t->again && t->spec.kind != ORDER_DRAWN)
 		r = go_on(e, t);
-	if (r < 0)
-		return r;
+	if (r < 0 || (unread < 0 && t->list_count == 0))
+		return r < 0 ? r : unread;
 	t->ask.run = follow_told;
 	r = ask(e, &t->ask);
 	if (r == -ETIMEDOUT)

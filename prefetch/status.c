@@ -30,7 +30,7 @@ static void report(struct engine *e, struct ask *a)
 	if (!c)
 		return;
 	r->position = tracker_position(c);
-	r->length = c->sequence->length;
+	r->length = tracker_length(c);
 }
 
 int engine_report(struct engine *e, struct engine_report *ret)
@@ -78,7 +78,8 @@ int engine_order_text(struct engine *e, bool next, struct buf *ret)
 	int r = ask(e, &a.ask);
 
 	for (uint32_t i = 0; a.sequence && r == 0 && i < a.sequence->length; i++)
-		r = add_path(e, list_at(a.list, a.sequence->at[i]), &path, ret);
+		if (!list_lost_at(a.list, a.sequence->at[i]))
+			r = add_path(e, list_at(a.list, a.sequence->at[i]), &path, ret);
 	list_unref(a.list);
 	sequence_unref(a.sequence);
 	return r;

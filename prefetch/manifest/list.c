@@ -25,6 +25,7 @@ struct list {
 	uint32_t first, span;
 
 	struct buf borders;            /* indices */
+	uint64_t *lost;                /* a bit an index, or NULL */
 };
 
 static int by_id(const void *a, const void *b)
@@ -105,6 +106,7 @@ static void list_free(struct list *l)
 	free(l->ids);
 	free(l->indices);
 	buf_free(&l->borders);
+	free(l->lost);
 	free(l);
 }
 
@@ -162,14 +164,29 @@ int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list 
 int list_renew(const struct list *l, const struct manifest *m, struct list **ret)
 {
 	dl_cleanup(buf_free) struct buf ids = BUF_EMPTY;
-	int r = 0;
+	dl_cleanup(dl_freep) uint64_t *lost = calloc(l->count / 64 + 1, sizeof(*lost));
+	bool any = false;
+	int r = lost ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; r == 0 && i < l->count; i++) {
-		sample_id id = manifest_newest(m, list_at(l, i));
+		sample_id id;
 
+		if (!manifest_newest(m, list_at(l, i), &id)) {
+			lost[i / 64] |= UINT64_C(1) << (i % 64);
+			any = true;
+		}
 		r = buf_append(&ids, &id, sizeof(id));
 	}
-	return r < 0 ? r : list_of(l->kind, l->root, &ids, ret);
+	if (r == 0)
+		r = list_of(l->kind, l->root, &ids, ret);
+	if (r == 0 && any)
+		(*ret)->lost = DL_TAKE(lost);
+	return r;
+}
+
+const uint64_t *list_lost(const struct list *l)
+{
+	return l->lost;
 }
 
 struct list *list_ref(struct list *l)

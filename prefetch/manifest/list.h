@@ -44,6 +44,14 @@ int list_new(struct manifest *m, enum list_kind kind, node_id root, struct list 
 	DL_MUST_CHECK;
 /* The same files at the same indices, each as it is now; those that are gone as they were. */
 int list_renew(const struct list *l, const struct manifest *m, struct list **ret) DL_MUST_CHECK;
+/* Those were gone then: a bit an index; NULL: none.  The list's. */
+const uint64_t *list_lost(const struct list *l);
+static inline bool list_lost_at(const struct list *l, uint32_t index)
+{
+	const uint64_t *lost = list_lost(l);
+
+	return lost && lost[index / 64] >> (index % 64) & 1;
+}
 struct list *list_ref(struct list *l);
 void list_unref(struct list *l);       /* NULL is fine */
 static inline void list_unrefp(struct list **l) { list_unref(*l); }

@@ -285,11 +285,13 @@ bool manifest_is_newest(const struct manifest *m, sample_id id)
 	return successor(m, id) == id;
 }
 
-sample_id manifest_newest(const struct manifest *m, sample_id id)
+bool manifest_newest(const struct manifest *m, sample_id id, sample_id *ret)
 {
 	uint32_t entry = successor(m, id);
+	bool found = entry != NONE && !is_folder(&m->entries[entry]);
 
-	return entry == NONE || is_folder(&m->entries[entry]) ? id : entry;
+	*ret = found ? entry : id;
+	return found;
 }
 
 static void fill_dirent(const struct manifest *m, uint32_t listing, uint32_t place,

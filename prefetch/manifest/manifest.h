@@ -120,8 +120,8 @@ bool manifest_sample(const struct manifest *m, sample_id id, uint64_t *ret_size)
 uint32_t manifest_entries(const struct manifest *m);    /* all sample_ids are below this */
 /* It is what its name stands for now: no newer version is known, nor that it is gone. */
 bool manifest_is_newest(const struct manifest *m, sample_id id);
-/* What its name stands for now; itself, where that is a folder or nothing. */
-sample_id manifest_newest(const struct manifest *m, sample_id id);
+/* What its name stands for now; false, and itself, where that is a folder or nothing. */
+bool manifest_newest(const struct manifest *m, sample_id id, sample_id *ret);
 
 /* --- Filling -------------------------------------------------------------------------- */
 

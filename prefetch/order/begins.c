@@ -149,12 +149,27 @@ bool score_elsewhere(struct tracker *t, const struct seen *s)
 
 /* --- Walks, and the first --------------------------------------------------------------- */
 
+/* From the beginning while the main job is at its end: an order that goes by the listing again. */
+static bool is_next_epoch(const struct tracker *t, const struct list *list, uint32_t from)
+{
+	bool next = false;
+
+	if (t->job_count == 0 || from >= FOLLOW_WINDOW || !follow_nearly_done(t->jobs[0]))
+		return false;
+	for (size_t i = 0; i < t->next_count; i++)
+		next |= t->nexts[i].list == list && t->nexts[i].rule.rule == EPOCH_SEQUENTIAL;
+	return next;
+}
+
 static void start_walk(struct tracker *t, size_t list)
 {
 	struct epoch rule = { .rule = EPOCH_SEQUENTIAL };
 	uint32_t from = score_start(&t->walking[list], 1);
 	struct follow *f;
 
+	t->walking[list] = (struct score){ 0 };
+	if (is_next_epoch(t, t->lists[list], from))
+		return;
 	if (t->walk_count == WALKS) {
 		follow_free(t->walks[0]);
 		memmove(&t->walks[0], &t->walks[1], --t->walk_count * sizeof(t->walks[0]));

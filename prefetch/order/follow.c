@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "prefetch/order/absent.h"
 #include "prefetch/order/numpy.h"
 
 #define BITS 64
@@ -28,9 +29,7 @@ int follow_new(struct list *list, struct sequence *sequence, const struct epoch 
 		sequence_unref(sequence);
 		return -ENOMEM;
 	}
-	f->course = (struct course){
-		.list = list_ref(list), .sequence = sequence, .epoch = rule->number,
-	};
+	f->course = (struct course){ .sequence = sequence, .epoch = rule->number };
 	f->rule = *rule;
 	f->opened = calloc(words_of(sequence->length) + 1, sizeof(*f->opened));
 	if (sequence->pieces)
@@ -40,6 +39,10 @@ int follow_new(struct list *list, struct sequence *sequence, const struct epoch 
 	f->course.opened = f->opened;
 	f->course.positions = &f->positions;
 	r = positions_init(&f->positions, sequence);
+	if (r == 0)
+		r = absent_init(f);
+	if (r == 0)
+		r = follow_over(f, list);
 	if (r < 0)
 		return r;
 	*ret = DL_TAKE(f);
@@ -52,6 +55,7 @@ void follow_free(struct follow *f)
 		return;
 	positions_fini(&f->positions);
 	free(f->opened);
+	absent_fini(f);
 	free(f->asked);
 	list_unref(f->course.list);
 	sequence_unref(f->course.sequence);
@@ -74,8 +78,23 @@ static void advance_front(struct follow *f)
 	struct course *c = &f->course;
 
 	while (c->front < c->sequence->length &&
-	       (opened_at(f, c->front) || (c->front < f->unheard && !asked_at(f, c->front))))
+	       (opened_at(f, c->front) || absent_at(f, c->front) ||
+		(c->front < f->unheard && !asked_at(f, c->front))))
 		c->front++;
+	c->reach = DL_MAX(c->reach, c->front);
+}
+
+int follow_over(struct follow *f, struct list *list)
+{
+	struct list *before = f->course.list;
+	int r = absent_over(f, list);
+
+	if (r < 0)
+		return r;
+	f->course.list = list_ref(list);
+	list_unref(before);
+	advance_front(f);
+	return 0;
 }
 
 /* In this part of it a job's workers are: each rank has so much of its own. */
@@ -145,6 +164,7 @@ static void mark(struct follow *f, uint32_t position, bool agrees, uint64_t now)
 	if (agrees) {
 		c->reach = DL_MAX(c->reach, position + 1);
 		note_reader(f, position, now);
+		absent_opened(f, position, now);
 	}
 	advance_front(f);
 	/* What lies so far behind the foremost reader is not waited for any more. */
@@ -189,6 +209,7 @@ bool follow_stretch(struct follow *f, uint32_t position)
 	if (position < c->front ? opened_at(f, position) : position < c->reach)
 		return false;
 	f->behind = DL_MAX(f->behind, last - first);
+	absent_greet(f, position, c->last_open);
 	c->front = first;
 	c->reach = last;
 	return true;
@@ -243,7 +264,8 @@ static bool goes_on(const struct follow *f, uint32_t position)
 	uint32_t step = f->course.sequence->step;
 
 	return position >= step && position - step >= f->course.front &&
-	       position < f->course.reach && opened_at(f, position - step);
+	       position < f->course.reach &&
+	       (opened_at(f, position - step) || absent_lost(f, position - step));
 }
 
 enum follow_verdict follow_judge(const struct follow *f, uint32_t index, uint32_t *ret_position)
@@ -372,6 +394,8 @@ void follow_after(struct follow *f, const struct follow *before)
 	f->behind_before = before->behind_before;
 	f->went_on = before->went_on;
 	f->behind_since = before->behind_since;
+	absent_after(f, before);
+	advance_front(f);
 }
 
 void follow_miss(struct follow *f)
@@ -389,6 +413,7 @@ void follow_jump(struct follow *f, uint32_t position)
 	f->judged = 0;
 	f->hasty = true;               /* what was opened before it is not known */
 	f->begun = true;
+	absent_again(f);
 	/* What was opened behind is behind; ahead of the new front nothing has been. */
 	for (uint32_t p = position; p < c->sequence->length; p++)
 		f->opened[p / BITS] &= ~(UINT64_C(1) << (p % BITS));
@@ -433,7 +458,7 @@ bool follow_mostly_read(const struct follow *f)
 {
 	uint32_t most = f->course.sequence->length / 10 * 9;
 
-	return f->course.front >= most || f->opened_count >= most;
+	return f->course.front >= most || f->opened_count + f->lost_count >= most;
 }
 
 bool follow_finished(const struct follow *f)
@@ -453,5 +478,6 @@ bool follow_nearly_done(const struct follow *f)
 	uint32_t most = f->course.sequence->length / 4 * 3;
 
 	return f->course.reach >= f->course.sequence->length / 10 * 9 &&
-	       (f->course.sequence->pieces || f->course.front >= most || f->opened_count >= most);
+	       (f->course.sequence->pieces || f->course.front >= most ||
+		f->opened_count + f->lost_count >= most);
 }

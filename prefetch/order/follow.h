@@ -10,12 +10,21 @@
 #define FOLLOW_WINDOW 64               /* opens over which agreement is judged */
 #define BUFFER_BEHIND 8u               /* buffers */
 
+struct rank {
+	uint64_t opened;               /* when it opened something last; 0: it has not */
+	uint64_t taken;                /* follow.taken then */
+};
+
 struct follow {
 	struct course course;          /* what others see; the rest is the tracker's */
 	struct epoch rule;
 	struct positions positions;
 	uint64_t *opened;              /* a bit a position */
-	uint32_t opened_count;
+	uint64_t *lost, *absent;       /* see struct course */
+	struct rank *ranks;            /* as many; NULL: there are no ranks */
+	struct rank since;             /* the first that did */
+	uint64_t taken;                /* opens that agreed */
+	uint32_t opened_count, lost_count;
 	bool begun;                    /* some open agreed, or it is known where it began */
 	uint64_t *asked;               /* of what is drawn, see follow_ask(); a bit a position */
 	bool is_asked;                 /* ... for anything */
@@ -63,6 +72,8 @@ static inline uint32_t buffer_behind(const struct sequence *q)
 int follow_new(struct list *list, struct sequence *sequence, const struct epoch *rule,
 	       struct follow **ret) DL_MUST_CHECK;
 void follow_free(struct follow *f);
+/* The same files at the same indices of another list: those that are gone are not waited for. */
+int follow_over(struct follow *f, struct list *list) DL_MUST_CHECK;
 static inline void follow_freep(struct follow **f) { follow_free(*f); }
 
 /* *ret_position is set for SUCCEEDS, CONTINUES and WITHIN. */

@@ -242,21 +242,25 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 	return continued;
 }
 
+/* The same over a list that differs further on, as after files have gone: the likelier is taken. */
+static bool is_as_good(const struct hypothesis *a, const struct hypothesis *b)
+{
+	return a->list != b->list && same_rule(&a->rule, &b->rule);
+}
+
 struct hypothesis *hypotheses_best(struct hypothesis *at, size_t count)
 {
 	struct hypothesis *best = NULL;
-	float second = 0.0f;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!best || at[i].score.bits > best->score.bits) {
-			second = best ? best->score.bits : 0.0f;
+	for (size_t i = 0; i < count; i++)
+		if (!best || at[i].score.bits > best->score.bits)
 			best = &at[i];
-		} else if (at[i].score.bits > second) {
-			second = at[i].score.bits;
-		}
-	}
-	if (!best || best->score.bits < SCORE_BELIEVED || best->score.bits < second + MARGIN)
+	if (!best || best->score.bits < SCORE_BELIEVED)
 		return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (&at[i] != best && !is_as_good(best, &at[i]) &&
+		    best->score.bits < at[i].score.bits + MARGIN)
+			return NULL;
 	return best;
 }
 

@@ -30,8 +30,9 @@ static uint64_t sum_of_spec(const struct tracker *t)
 /* What auto found of ranks, or wrote down, has more to it than the epoch's rule. */
 static bool can_be_kept(const struct tracker *t, const struct epoch *e)
 {
-	return t->spec.kind != ORDER_AUTO ? e->rule != EPOCH_DRAWN
-					  : e->rule == EPOCH_TORCH || e->rule == EPOCH_NUMPY;
+	return e->rule != EPOCH_DRAWN &&
+	       (t->spec.kind != ORDER_AUTO ||
+		(e->rule != EPOCH_DISTRIBUTED && e->rule != EPOCH_LISTED));
 }
 
 static struct standing_job job_of(const struct follow *f)
@@ -186,14 +187,10 @@ static void move(const struct tracker *t, struct follow **at, size_t *count,
 	for (size_t i = 0; i < *count; i++) {
 		struct list *now = now_of(t, at[i], lists, list_count);
 
-		if (!now) {
+		if (now && follow_over(at[i], now) == 0)
+			at[kept++] = at[i];
+		else
 			follow_free(at[i]);
-			continue;
-		}
-		list_ref(now);
-		list_unref(at[i]->course.list);
-		at[i]->course.list = now;
-		at[kept++] = at[i];
 	}
 	*count = kept;
 }
@@ -208,7 +205,8 @@ static void replace_lists(struct tracker *t, struct list *const *lists, size_t c
 		t->lists[t->list_count] = list_ref(lists[t->list_count]);
 		t->list_count++;
 	}
-	list_epochs_fini(&t->listed);
+	if (listed || t->spec.kind != ORDER_LIST)
+		list_epochs_fini(&t->listed);
 	if (listed) {
 		t->listed = *listed;
 		*listed = (struct list_epochs){ 0 };
@@ -258,6 +256,8 @@ int tracker_again(struct tracker *t, const struct order_spec *spec, struct list 
 		change_lists(t, lists, list_count, listed, renewed, renewed_count);
 		return 0;
 	}
+	if (spec->kind == ORDER_LIST && !listed)
+		return -EINVAL;
 	r = tracker_order(t, spec, lists, list_count, listed);
 	if (r == 0 && (first || spec->kind == ORDER_DRAWN))
 		go_on(t, &stood);

@@ -14,6 +14,8 @@
  * mispredicted; when they outnumber the right ones over the last 64 the belief is dropped (state
  * SEARCHING, no courses) until opens agree again.
  *
+ * Files that are gone are not waited for, nor what ranks that open nothing here would come to.
+ *
  * A second group of processes that starts at the front of a sequence while the first is
  * elsewhere gets a course of its own.  Files read in listing order (a validation loader,
  * md5sum over everything) get a sequential course, whatever the spec; with `order: none`
@@ -50,6 +52,9 @@ struct course {                        /* read-only for others; valid until the 
 	struct sequence *next;         /* the next epoch's, or NULL while it is unknown */
 	const struct positions *positions;     /* of sequence: index → position */
 	const uint64_t *opened;        /* a bit a position */
+	const uint64_t *lost;          /* the same, of files that are gone; NULL: none is */
+	/* A bit for each of sequence->step ranks, of those that read nothing here; NULL: none. */
+	const uint64_t *absent;
 	uint32_t front;                /* lowest position not opened and not given up */
 	/* One past the highest position opened; a single one may lie ahead of it, as long as none
 	 * goes on there. */
@@ -79,7 +84,8 @@ int tracker_order(struct tracker *t, const struct order_spec *spec, struct list 
 /* The same order goes on over other lists: the dataset has changed.  What is followed goes on where
  * it is, over `now`, one of the lists, which has the same files at the same indices as `before`;
  * what has none of these is forgotten, but for the epoch that was followed last.  The first order
- * that a tracker is told goes on from tracker_stood(). */
+ * that a tracker is told goes on from tracker_stood().  Without `listed` an ORDER_LIST is what it
+ * was; -EINVAL: it was another. */
 struct renewed { const struct list *before; const struct list *now; };
 int tracker_again(struct tracker *t, const struct order_spec *spec, struct list *const *lists,
 		  size_t list_count, struct list_epochs *listed, const struct renewed *renewed,
@@ -157,8 +163,9 @@ enum tracker_state tracker_state(const struct tracker *t);
 /* The course that .dlfs/order is about: the told order's, last opened; with ORDER_AUTO also one in
  * listing order, if nothing else is known and nearly all of late was read so.  NULL: none. */
 const struct course *tracker_main(const struct tracker *t);
-/* So many of its samples were read, or given up. */
+/* So many of its samples were read, or given up; and of how many: not of those that are gone. */
 uint32_t tracker_position(const struct course *c);
+uint32_t tracker_length(const struct course *c);
 /* Many opens came, and none of the epochs that may come first explains them: a wrong seed? */
 bool tracker_unfit(const struct tracker *t);
 int tracker_describe(const struct tracker *t, struct buf *ret) DL_MUST_CHECK;   /* for people */

@@ -88,14 +88,30 @@ enum tracker_state tracker_state(const struct tracker *t)
 								     : TRACKER_SEARCHING;
 }
 
+/* Of word i. */
+static uint64_t lost_word(const struct course *c, uint32_t i)
+{
+	return c->lost ? c->lost[i] & ~c->opened[i] : 0;
+}
+
+uint32_t tracker_length(const struct course *c)
+{
+	uint32_t count = c->sequence->length;
+
+	for (uint32_t i = 0; c->lost && i <= c->sequence->length / 64; i++)
+		count -= (unsigned)__builtin_popcountll(lost_word(c, i));
+	return count;
+}
+
 /* One file that nobody came for may leave the front behind. */
 uint32_t tracker_position(const struct course *c)
 {
-	uint32_t count = c->front;
+	uint32_t length = c->sequence->length, left = length - c->front;
+	uint64_t mask = UINT64_MAX << (c->front % 64);
 
-	for (uint32_t p = c->front; p < c->reach; p++)
-		count += c->opened[p / 64] >> (p % 64) & 1;
-	return count;
+	for (uint32_t i = c->front / 64; i <= length / 64; i++, mask = UINT64_MAX)
+		left -= (unsigned)__builtin_popcountll((c->opened[i] | lost_word(c, i)) & mask);
+	return tracker_length(c) - left;
 }
 
 const struct course *tracker_main(const struct tracker *t)
@@ -187,7 +203,7 @@ static int describe_one(const struct tracker *t, const struct follow *f, struct 
 		r = buf_printf(ret, "; epoch %llu%s, position %u of %u",
 			       (unsigned long long)c->epoch,
 			       c->epoch + 1 == t->spec.epochs ? " (the last)" : "",
-			       tracker_position(c), c->sequence->length);
+			       tracker_position(c), tracker_length(c));
 	if (r == 0 && f->judged > 0)
 		r = buf_printf(ret, ", %u of the last %u opens went on where one had been",
 			       (unsigned)__builtin_popcountll(f->agreed), f->judged);

@@ -43,7 +43,9 @@ static uint32_t lead_of(const struct plan *p, const struct slot *s)
 
 uint64_t lead_end(const struct plan *p, const struct slot *s)
 {
-	return DL_MAX(s->reach, s->front) + lead_of(p, s);
+	uint64_t ranks = s->sequence->step, present = DL_MAX(s->present, 1u);
+
+	return DL_MAX(s->reach, s->front) + lead_of(p, s) * ranks / present;
 }
 
 uint64_t lead_free(const struct plan *p)

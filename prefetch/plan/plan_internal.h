@@ -92,6 +92,8 @@ struct slot {
 	uint64_t start;                /* the first front */
 	uint64_t words[PLAN_WORDS];    /* what was opened: word_count, from number `word` on */
 	uint32_t word, word_count;
+	uint64_t absent[ORDER_RANKS_MAX / 64]; /* a bit a rank, as in struct course, and ... */
+	uint32_t present;              /* ... how many are there */
 	uint32_t pid;
 	bool provisional, sequential;
 	bool in_order, next_in_order;  /* as the samples are stored, nearly */

@@ -34,6 +34,7 @@ void slot_open(struct plan *p, struct slot *s, const struct course *c)
 	s->base = 0;
 	s->front = s->reach = s->cursor = s->start = c->front;
 	s->word_count = 0;
+	s->present = s->sequence->step;
 	link_init(&s->wants);
 	link_init(&s->ahead);
 	link_init(&s->todo);
@@ -232,6 +233,38 @@ static void take_opened(struct plan *p, struct slot *s, const struct course *c)
 	memcpy(s->words, c->opened + first, s->word_count * sizeof(s->words[0]));
 }
 
+static bool is_absent(const struct slot *s, uint64_t at)
+{
+	uint64_t position = at - s->base, length = s->sequence->length;
+	bool next = position >= length;
+	uint32_t rank = (uint32_t)(next ? (position - length) % s->next->step
+					: position % s->sequence->step);
+
+	return s->absent[rank / 64] >> (rank % 64) & 1;
+}
+
+/* What those who read nothing would come to is not wanted; of who has begun, all he comes to. */
+static void take_absent(struct plan *p, struct slot *s, const struct course *c)
+{
+	uint32_t step = c->sequence->step;
+	size_t size = c->absent ? (step + 63) / 64 * sizeof(s->absent[0]) : 0;
+
+	if (size == 0 || memcmp(s->absent, c->absent, size) == 0)
+		return;
+	memcpy(s->absent, c->absent, size);
+	s->present = step;
+	for (size_t i = 0; i < size / sizeof(s->absent[0]); i++)
+		s->present -= (uint32_t)__builtin_popcountll(s->absent[i]);
+	for (struct link *l = s->wants.next, *next; l != &s->wants; l = next) {
+		struct want *w = dl_container_of(l, struct want, in);
+
+		next = l->next;
+		if (is_absent(s, w->at))
+			want_remove(p, w, ROLE_STALE);
+	}
+	s->cursor = s->front;
+}
+
 static void pass_one(struct plan *p, struct slot *s, const struct course *c, struct want *w)
 {
 	uint64_t position = w->at - s->base;
@@ -279,6 +312,7 @@ void slot_update(struct plan *p, struct slot *s, const struct course *c)
 	s->pid = c->pid;
 	take_opened(p, s, c);
 	pass(p, s, c);
+	take_absent(p, s, c);
 	s->cursor = DL_MAX(s->cursor, s->front);
 	s->full = false;
 }
@@ -361,7 +395,8 @@ bool slot_advance(struct plan *p, struct slot *s)
 	while (got < batch && looked++ < LOOK && sample_at(s, s->cursor, &id)) {
 		if (s->cursor >= lead_end(p, s) && !lead_deeper(p, s))
 			break;
-		r = was_opened(s, s->cursor) ? 0 : want_position(p, s, s->cursor, id);
+		r = was_opened(s, s->cursor) || is_absent(s, s->cursor)
+			? 0 : want_position(p, s, s->cursor, id);
 		if (r < 0)
 			break;
 		got += (unsigned)r;

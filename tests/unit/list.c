@@ -406,6 +406,7 @@ Test(list, is_renewed_with_the_same_files_at_the_same_indices)
 	cr_assert_eq(list_new(m, LIST_IMAGE_FOLDER, NODE_ROOT, &before), 0);
 	cr_assert_eq(list_renew(before, m, &now), 0);
 	cr_assert(list_same(before, now));
+	cr_assert_null(list_lost(now));
 	list_unref(now);
 
 	replace_file("a/2.jpg");
@@ -419,9 +420,11 @@ Test(list, is_renewed_with_the_same_files_at_the_same_indices)
 	cr_assert_eq(list_count(now), DL_COUNT(paths));
 	for (uint32_t i = 0; i < list_count(now); i++) {
 		sample_id id = list_at(now, i);
+		bool gone = strcmp(paths[i], "a/3.jpg") == 0 || strcmp(paths[i], "b/1.jpg") == 0;
 
 		cr_expect(list_index(now, id, &index) && index == i);
-		if (strcmp(paths[i], "a/3.jpg") == 0 || strcmp(paths[i], "b/1.jpg") == 0)
+		cr_expect_eq(list_lost_at(now, i), gone, "%s", paths[i]);
+		if (gone)
 			cr_expect_eq(id, list_at(before, i), "%s is gone", paths[i]);
 		else
 			cr_expect_eq(node_of_sample(id), node_at(paths[i]), "%s", paths[i]);

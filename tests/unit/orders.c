@@ -75,3 +75,51 @@ Test(orders, epochs_are_refused_where_there_is_none_to_be_told)
 	cr_assert_str_empty(why);
 	end();
 }
+
+static void tell_again(const char *spec)
+{
+	char why[160];
+
+	cr_assert_geq(manifest_refresh(m, 1, true, NULL, NULL), 1);
+	engine_scanned(engine);
+	cr_assert_eq(engine_order_again(engine, spec, "/nowhere", why), 0, "%s: %s", spec, why);
+	settle();
+}
+
+static bool is_asked_for(sample_id id)
+{
+	for (unsigned i = 0; i < fake_source_count(&source); i++)
+		if (fake_source_at(&source, i).id == id)
+			return true;
+	return false;
+}
+
+/* In the midst of an epoch; a list that names what is gone is what was read of it before. */
+Test(orders, go_on_without_what_is_gone)
+{
+	struct engine_report report;
+	unsigned in_order[SMALL];
+	char spec[128];
+
+	for (unsigned i = 0; i < SMALL; i++)
+		in_order[i] = i;
+	begin_little(true);
+	follow(in_order, SMALL);
+	snprintf(spec, sizeof(spec), "list:%s", tree_path(&tree, "order"));
+	tree_drop(&tree, "f13");
+	tree_drop(&tree, "f14");
+	tell_again(spec);
+	for (unsigned i = 0; i < SMALL; i++) {
+		if (i == 13 || i == 14)
+			continue;
+		wait_until((fetch_all(), fake_sink_end_all(&sink),
+			    engine_where(engine, f + i) == WHERE_PAGE_CACHE));
+		engine_opened(engine, f + i, 1);
+	}
+	report = settle();
+	cr_assert_str_eq(report.spec, spec);
+	cr_assert_eq(report.position, SMALL - 2);
+	cr_assert_eq(report.length, SMALL - 2);
+	cr_assert(!is_asked_for(f + 13) && !is_asked_for(f + 14));
+	end();
+}

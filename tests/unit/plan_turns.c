@@ -117,6 +117,45 @@ Test(plan_turns, each_reader_has_what_comes_next_though_not_all_fits, .init = se
 	}
 }
 
+/* Of those within the lead and of this epoch, what each rank has; the next is all ahead. */
+static unsigned held_of_rank(const struct scene *sc, uint32_t rank, bool next)
+{
+	const struct sequence *q = next ? sc->j.course.next : sc->j.course.sequence;
+	unsigned held = 0;
+
+	for (uint32_t p = rank; p < q->length; p += q->step)
+		held += plan_held(sc->p, q->at[p]);
+	return held;
+}
+
+Test(plan_turns, ranks_that_are_not_there_have_nothing, .init = setup)
+{
+	static const uint64_t absent[] = { 10, 8, 9 };
+	struct scene sc;
+
+	scene_start(&sc, plan_of(100 * SIZE, 80, 8, MAX), in_order(40));
+	sc.j.course.next = sequence_new(400, MAX);
+	for (uint32_t i = 0; i < 400; i++)
+		sc.j.course.next->at[i] = 1000 + i;
+	sc.j.course.sequence->step = sc.j.course.next->step = 4;
+	for (size_t i = 0; i < DL_COUNT(absent); i++) {
+		sc.j.course.absent = &absent[i];
+		scene_tell(&sc, i * CLOCK_S);
+		run(sc.p, i * CLOCK_S, NULL, 0);
+		for (uint32_t rank = 0; rank < 4; rank++) {
+			bool away = absent[i] >> rank & 1;
+
+			if (i == 2 && rank == 0)
+				continue;      /* what it left goes as its room is needed */
+			cr_expect_eq(held_of_rank(&sc, rank, false), away ? 0 : 10, "%zu", i);
+			cr_expect_eq(held_of_rank(&sc, rank, true) > 5, !away, "%zu: %u", i,
+				     held_of_rank(&sc, rank, true));
+		}
+	}
+	cr_expect_lt(held_of_rank(&sc, 0, true), held_of_rank(&sc, 1, true));
+	scene_end(&sc);
+}
+
 /* A batch is waited for before those after it: while the source cannot bring all, the hindmost
  * comes first. */
 Test(plan_turns, who_is_behind_goes_first_while_the_source_is_busy, .init = setup)

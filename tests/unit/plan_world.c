@@ -225,6 +225,7 @@ struct chaos {
 	sample_id fetching[512], dropping[4096];
 	unsigned fetches, drops;
 	uint64_t now;
+	uint64_t absent[2];            /* of the ranks, 70 at most, of all jobs */
 };
 
 static void chaos_begin(struct chaos *c)
@@ -240,6 +241,7 @@ static void chaos_begin(struct chaos *c)
 	j->course.provisional = rnd(3) == 0;
 	j->course.sequential = rnd(3) == 0;
 	j->course.front = j->course.reach = rnd(3) ? 0 : rnd(200);
+	j->course.absent = rnd(2) ? c->absent : NULL;
 	c->count++;
 }
 
@@ -281,6 +283,8 @@ static void chaos_fact(struct chaos *c)
 		chaos_begin(c);
 	else if (what < 517 && c->count)
 		job_end(&c->jobs[--c->count]);
+	else if (what < 520)
+		c->absent[rnd(2)] ^= UINT64_C(1) << rnd(64);
 	else if (what < 530)
 		plan_lost(c->p, rnd(1200));
 	else if (what < 545)

@@ -5,6 +5,7 @@
 #define RANKS_MOST 8u
 #define EPOCHS 2u
 #define FOUND_AT 1000u
+#define AWAY 0xcau
 #define PACE 250000u                    /* ns from one open to the next */
 
 struct ranks {
@@ -12,6 +13,7 @@ struct ranks {
 	struct sequence *sequences[RANKS_MOST];
 	struct loader loaders[RANKS_MOST];
 	uint32_t chosen, started;      /* rank + world × worker; how many */
+	uint32_t away;                 /* a bit a rank: they read elsewhere */
 };
 
 static void begin(struct ranks *r, uint32_t epoch, unsigned workers, unsigned batch)
@@ -37,9 +39,16 @@ static void end(struct ranks *r)
 static bool all_have_read(const struct ranks *r)
 {
 	for (uint32_t i = 0; i < r->world; i++)
-		if (!is_read(&r->loaders[i], r->loaders[i].consumed))
+		if (!(r->away >> i & 1) && !is_read(&r->loaders[i], r->loaders[i].consumed))
 			return false;
 	return true;
+}
+
+static bool can_open(const struct ranks *r, uint32_t reader)
+{
+	uint32_t rank = reader % r->world;
+
+	return !(r->away >> rank & 1) && has_work(&r->loaders[rank], reader / r->world);
 }
 
 /* Who goes on: on few processors one worker goes on for so many opens on average, and the others
@@ -52,16 +61,16 @@ static bool choose(struct ranks *r, struct stage *s, uint32_t burst)
 	while (all_have_read(r))
 		for (uint32_t i = 0; i < r->world; i++)
 			r->loaders[i].consumed++;
-	if (burst > 0 && stage_draw(s, burst) > 0 &&
-	    has_work(&r->loaders[r->chosen % r->world], r->chosen / r->world))
+	if (burst > 0 && stage_draw(s, burst) > 0 && can_open(r, r->chosen))
 		return true;
-	if (r->started < readers) {
+	while (r->started < readers) {
 		r->chosen = r->started++;
-		return true;
+		if (can_open(r, r->chosen))
+			return true;
 	}
 	for (uint32_t k = 0; k < readers; k++) {
 		r->chosen = (first + k) % readers;
-		if (has_work(&r->loaders[r->chosen % r->world], r->chosen / r->world))
+		if (can_open(r, r->chosen))
 			return true;
 	}
 	return false;
@@ -171,6 +180,56 @@ Test(spread, of_workers_that_are_resumed_is_followed, .timeout = 100)
 		for (uint32_t k = 0; k < FOUND_AT; k++)
 			cr_assert(step(&r, &s, w->burst, 0, &is_left));
 		expect_the_rest(&r, &s, w, 0);
+		stage_close(&s);
+	}
+}
+
+static const struct course *course_of(const struct stage *s)
+{
+	const struct course *c = tracker_main(s->tracker);
+
+	cr_assert(c && c->absent);
+	return c;
+}
+
+static void read_some(struct ranks *r, struct stage *s, const struct wide *w, uint32_t opens)
+{
+	bool is_left;
+
+	for (uint32_t i = 0; i < opens; i++)
+		cr_assert(step(r, s, w->burst, 0, &is_left));
+}
+
+/* The world was told, and not that half of it reads on another machine.  One more comes later, and
+ * one ends early. */
+Test(spread, ranks_that_read_elsewhere_are_not_waited_for, .timeout = 100)
+{
+	for (size_t i = 0; i < DL_COUNT(wide); i++) {
+		const struct wide *w = &wide[i];
+		struct ranks r = { .world = 8, .away = AWAY };
+		uint32_t epoch;
+		struct stage s;
+
+		if (w->world != 8)
+			continue;
+		stage_open(&s, spec_of(8), N, NULL);
+		for (epoch = 0; epoch < 2; epoch++) {
+			begin(&r, epoch, w->workers, w->batch);
+			read_some(&r, &s, w, epoch == 0 ? 12000 : 200);
+			cr_expect_eq(course_of(&s)->absent[0], AWAY, "epoch %u: %lx", epoch,
+				     (unsigned long)course_of(&s)->absent[0]);
+			expect_the_rest(&r, &s, w, epoch);
+			cr_expect_eq(course_of(&s)->front, N);
+		}
+		begin(&r, epoch, w->workers, w->batch);
+		read_some(&r, &s, w, 5000);
+		r.away = 0xc8;
+		read_some(&r, &s, w, 5000);
+		cr_expect_eq(course_of(&s)->absent[0], 0xc8u);
+		r.away = 0xc9;
+		read_some(&r, &s, w, 10000);
+		cr_expect_eq(course_of(&s)->absent[0], 0xc9u);
+		end(&r);
 		stage_close(&s);
 	}
 }
