@@ -10,7 +10,7 @@
 #include "fs/fuse.h"
 #include "fs/notify.h"
 #include "fs/sized.h"
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 #include "fs/xattr.h"
 
 #define NS ((int64_t)CLOCK_S)

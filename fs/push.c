@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "fs/fuse.h"
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 #define THREADS_MAX 8
 #define PIECE MiB                      /* bytes a notify_store call */

@@ -6,7 +6,7 @@
 #include "config/units.h"
 #include "fs/command.h"
 #include "fs/control.h"
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 /* Reasons that are alike are told together. */
 static void look_served(struct serve *s)

@@ -24,7 +24,7 @@
 #include "fs/unmatched.h"
 #include "fs/unreadable.h"
 #include "fs/warm.h"
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 #define REQUEST_THREADS_MAX 256
 #define PUSH_THREADS 2

@@ -12,7 +12,7 @@
 #include "fs/refresh.h"
 #include "fs/unmatched.h"
 #include "fs/unreadable.h"
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 #define DRAIN_NS (5 * CLOCK_S)
 #define PLACE_US 10000                 /* until there may be one among the errands */

@@ -1,7 +1,7 @@
 /* Opens of our own are not taken for readers, however late they are reported. */
 #include <sys/syscall.h>
 
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 #include "tests/lib/engine_stage.h"
 
 #define OPENS 2000

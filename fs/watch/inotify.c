@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/lock.h"
-#include "fs/watch_folders.h"
+#include "fs/watch/folders.h"
 
 #define OWN_OPENS 256                  /* of us that may not have been reported yet */
 #define OWN_PATIENCE (3 * CLOCK_S)     /* with the thread that hears of them */

@@ -1,4 +1,4 @@
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Watching folder by folder: each gets its mark as soon as it is known.  One thread adds marks and
  * takes what they report. */
 #pragma once
-#include "fs/watch.h"
+#include "fs/watch/watch.h"
 
 struct folders;
 

@@ -1,4 +1,4 @@
-#include "fs/watch_folders.h"
+#include "fs/watch/folders.h"
 
 #include <fcntl.h>
 #include <poll.h>

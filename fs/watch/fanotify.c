@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/fanotify.h>
 
-#include "fs/watch_folders.h"
+#include "fs/watch/folders.h"
 
 /* A FUSE file handle: the node's high and low half, and its generation (fs/fuse/inode.c). */
 #define HANDLE_TYPE 0x81
