@@ -351,13 +351,9 @@ static bool wait_for_answer(struct supervisor *s, int *ret_code)
 			return false;
 		}
 		if (wants_us_to_leave(next_signal(s, clock_now() + LOOK_AGAIN))) {
-			/* It may answer already, and only we did not look yet. */
-			if (s->shared->answering && s->ready_fd < 0) {
-				*ret_code = leave(s);
-				return false;
-			}
-			*ret_code = fail_slow_start(s, "stopped by a signal before the mount "
-						    "answered");
+			/* Who looks at the mount may have had an answer before all is said. */
+			*ret_code = s->ready_fd < 0 ? leave(s) :
+				fail_slow_start(s, "stopped by a signal before the mount answered");
 			return false;
 		}
 		if (clock_now() > deadline) {

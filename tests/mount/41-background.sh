@@ -58,3 +58,12 @@ wait_for 30 mountpoint -q mnt || fail "nothing mounted in the foreground: $(cat 
 kill -TERM $front
 wait $front || fail "SIGTERM: exit code $?"
 ! mountpoint -q mnt || fail "still mounted after SIGTERM"
+
+# Also as soon as it answers: for a pattern of a source without files it looks on for a quarter of a second.
+mkdir none
+"$DLFS" mount none mnt --foreground -o keep=x 2> log &
+front=$!
+wait_for 30 mountpoint -q mnt || fail "nothing mounted: $(cat log)"
+ls mnt
+kill -TERM $front
+wait $front || fail "SIGTERM at once: exit code $?: $(cat log)"
