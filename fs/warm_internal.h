@@ -59,6 +59,10 @@ enum state warm_fail_store(struct warm *w);    /* for what the store says of its
 
 bool warm_lacks_room(struct warm *w);  /* some are left out */
 bool warm_is_outdated(struct warm *w); /* some that are not there have another version by now */
+/* Fetch it, for the store if there is one; in `failed` and `error`, once it has landed, if it
+ * cannot be read. */
+void warm_bring(struct warm *w, struct target *t);
+void warm_land(struct warm *w);        /* wait for all that were so fetched */
 /* Until the store is read in; false: it cannot be used now, or this shall end. */
 bool warm_await_store(struct warm *w);
 /* Bring the targets in. */

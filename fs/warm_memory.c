@@ -101,22 +101,22 @@ static void sort_out_large(struct warm *w)
 	w->targets.len = left * sizeof(*t);
 }
 
-/* What is not there: it has changed since, and its new version was not brought; or nobody could
- * read it. */
+/* Of what is not there, whether it cannot be read, or readers or changes were first, is only known
+ * by reading it. */
 static void sum_up(struct warm *w)
 {
+	uint64_t missing = 0;
 	size_t count;
-	const struct target *t = warm_targets(w, &count);
+	struct target *t = warm_targets(w, &count);
 
+	for (size_t i = 0; i < count && !warm_ended(w); i++)
+		if (!engine_holds(w->serve->engine, t[i].id)) {
+			missing++;
+			warm_bring(w, &t[i]);
+		}
+	warm_land(w);
 	DL_HOLD(&w->lock);
-	for (size_t i = 0; i < count; i++) {
-		if (engine_holds(w->serve->engine, t[i].id))
-			continue;
-		if (manifest_is_newest(w->serve->manifest, t[i].id))
-			w->failed++;
-		else
-			w->left_out++;
-	}
+	w->left_out = missing - w->failed;
 }
 
 /* What others took the room of, or what failed, may come at another try; what had changed is
@@ -134,14 +134,12 @@ enum state warm_fill_memory(struct warm *w)
 		sort_out_large(w);
 		r = bring_all(w);
 	}
-	if (warm_ended(w))
-		return STATE_DONE;
 	if (r < 0 && r != -ENOSPC)
 		return warm_fail(w, "%s", strerror(-r));
-	if (r >= 0) {
+	if (r >= 0)
 		sum_up(w);
+	if (r >= 0 || warm_ended(w))
 		return STATE_DONE;
-	}
 	DL_HOLD(&w->lock);
 	w->left_out = w->all_files - w->files;
 	w->bound = w->left_out ? "memory" : "";

@@ -44,7 +44,7 @@ static void look_around(struct warm *w)
 	size_t all;
 	struct target *t = warm_targets(w, &all);
 
-	if (now < w->looked_at + TURN)
+	if (!w->serve->tier.disk || now < w->looked_at + TURN)
 		return;
 	w->looked_at = now;
 	for (size_t i = 0; i < DL_MIN(all, (size_t)LOOKS); i++) {
@@ -95,7 +95,7 @@ static bool is_behind(struct warm *w, uint64_t size)
 		waiting + w->flying_bytes + size > w->serve->tier.queue / 2;
 }
 
-static void bring(struct warm *w, struct target *t)
+void warm_bring(struct warm *w, struct target *t)
 {
 	struct flight *f = malloc(sizeof(*f));
 	int r = -EAGAIN;
@@ -123,7 +123,7 @@ static bool is_flying(struct warm *w)
 	return w->flying > 0 && !w->stopping;  /* those end with the engine */
 }
 
-static void land(struct warm *w)
+void warm_land(struct warm *w)
 {
 	while (is_flying(w))
 		wait_and_look(w);
@@ -280,7 +280,7 @@ static void bring_wanted(struct warm *w, struct target *t)
 	while (is_behind(w, t->size) && !warm_ended(w) && !is_suspended(w))
 		wait_and_look(w);
 	if (is_wanted(w, t))                   /* it is full now, if not */
-		bring(w, t);
+		warm_bring(w, t);
 }
 
 /* What others were bringing when its turn was. */
@@ -314,7 +314,7 @@ static void bring_all(struct warm *w)
 			bring_wanted(w, &t[i]);
 	}
 	bring_rest(w);
-	land(w);
+	warm_land(w);
 	land_on_disk(w);
 }
 

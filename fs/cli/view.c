@@ -44,6 +44,8 @@ int view_read(const char *mountpoint, struct view **ret)
 {
 	int r = read_report(mountpoint, ret);
 
+	if (r == -ESTALE)              /* it was that of a server that was replaced meanwhile */
+		r = read_report(mountpoint, ret);
 	if (r == 0)
 		return CLI_OK;
 	if (r == -ENOENT && !cli_is_gone(mountpoint))

@@ -152,8 +152,26 @@ Test(warm, what_failed_is_tried_again_and_then_said)
 	end_fetch(f + 1, 0, -EIO);
 	wait_until(is_asked_for(SMALL + 3));
 	end_fetch(f + 1, 0, -EIO);
+	wait_until(is_asked_for(SMALL + 4));
+	end_fetch(f + 1, 0, -EIO);
 	wait_until(says("\"done\""));
-	cr_assert(says("\"files\": 15, ") && says("\"failed\": 1, "));
+	cr_assert(says("\"files\": 15, ") && says("\"failed\": 1, ") && says("Input/output"));
+	end_serve();
+}
+
+Test(warm, what_others_took_away_is_not_said_to_be_unreadable)
+{
+	begin(MEMORY, SMALL);
+	begin_serve();
+	cr_assert_eq(warm_fill(s.warm, "f00"), 0);
+	for (unsigned i = 1; i <= 3; i++) {
+		wait_until(is_asked_for(i));
+		end_fetch(f, 0, -EIO);
+	}
+	wait_until(is_asked_for(4));
+	end_fetch(f, 0, 0);
+	wait_until(says("\"done\""));
+	cr_assert(says("\"files\": 0, ") && says("\"failed\": 0, ") && says("\"left_out\": 1, "));
 	end_serve();
 }
 
