@@ -77,7 +77,7 @@ static void on_brought(struct bringing *b)
 	DL_HOLD(&w->lock);
 	w->flying--;
 	w->flying_bytes -= f->target->size;
-	if (b->result < 0 && b->result != -ESHUTDOWN && b->result != -ESTALE) {
+	if (b->result < 0 && b->result != -ESHUTDOWN) {
 		w->failed++;
 		w->error = b->result;
 	}
