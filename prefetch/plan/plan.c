@@ -162,7 +162,9 @@ bool plan_lost(struct plan *p, sample_id id)
 
 	if (!h || h->state != HELD_READY)
 		return false;
-	lead_shrink(p);
+	if (!h->used)
+		lead_shrink(p);
+	h->used = false;
 	if (h->wants)
 		held_await(p, h, 0);
 	else

@@ -25,7 +25,7 @@
  *
  * The lead adapts: it doubles when a read was late though the order was right, and goes as
  * deep as free room allows while the source has nothing to do; it shrinks by a quarter when
- * the kernel dropped what was pushed (plan_lost).  What is kept is never traded for a lead
+ * the kernel dropped what was pushed for it (plan_lost).  What is kept is never traded for a lead
  * deeper than the target.
  *
  * Readers may be so far apart that what lies between them does not all fit: then each has a few of

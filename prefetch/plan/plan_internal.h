@@ -69,6 +69,7 @@ struct held {
 	uint8_t failures;              /* fetches in a row */
 	uint8_t want_count;
 	bool pinned;                   /* kept before any others */
+	bool used;                     /* since it was fetched */
 	bool local, was_local;         /* on a local disk; before it was fetched */
 };
 

@@ -140,6 +140,7 @@ void victim_settle(struct plan *p, struct held *h)
 
 	h->stamp = p->now;
 	h->opens = p->opens;
+	h->used = true;
 	if (h->role != ROLE_KEPT && p->kept + h->size > share)
 		swap(p, h, share);
 	if (h->role == ROLE_KEPT || p->kept + h->size <= share)

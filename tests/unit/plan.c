@@ -254,6 +254,29 @@ Test(plan, losses_shrink_the_lead_and_late_reads_deepen_it, .init = setup)
 	scene_end(&sc);
 }
 
+/* It was read long ago, and goes first when the kernel wants memory. */
+Test(plan, a_loss_of_what_was_kept_says_nothing_of_the_lead, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(2000 * SIZE, 0, 8, 4000), in_order(4000));
+	uint32_t first;
+
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	for (unsigned i = 0; i < 10; i++) {
+		plan_used(p, i, i);
+		job_open(&sc.j, i);
+	}
+	scene_tell(&sc, 100);
+	first = plan_report(p).lead_target;
+	cr_assert(plan_lost(p, 3));
+	cr_assert_eq(plan_report(p).lead_target, first);
+	cr_assert(plan_lost(p, 20));
+	cr_assert_eq(plan_report(p).lead_target, first - first / 4);
+	check(p);
+	scene_end(&sc);
+}
+
 Test(plan, provisional_courses_have_a_short_lead, .init = setup)
 {
 	struct scene sc;
