@@ -155,8 +155,13 @@ bool tracker_unfit(const struct tracker *t)
 /* What may come first, as far as there is anything to say of it. */
 static int describe_unfit(const struct tracker *t, struct buf *ret)
 {
-	int r = buf_printf(ret, "the last opens fit none of the %zu way%s to read it",
-			   t->first_count, t->first_count == 1 ? "" : "s");
+	int r;
+
+	if (t->spec.kind == ORDER_AUTO)
+		return buf_printf(ret, "the last opens come in no order that is known\n");
+	r = t->first_count == 1 ? buf_printf(ret, "the last opens do not fit it") :
+		buf_printf(ret, "the last opens fit none of the %zu ways to read it",
+			   t->first_count);
 
 	if (r == 0 && t->changed)
 		r = buf_printf(ret, CHANGED);

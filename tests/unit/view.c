@@ -97,6 +97,20 @@ Test(view, who_reads_beside_comes_after_and_only_while_he_reads)
 	stage_close(&s);
 }
 
+/* Of which auto bets that it comes again. */
+Test(view, an_epoch_like_none_before_is_no_way_to_read_what_was_told)
+{
+	dl_cleanup(sequence_unrefp) struct sequence *one = torch_sequence(1000, 7, 0);
+	dl_cleanup(sequence_unrefp) struct sequence *other = torch_sequence(1000, 8, 0);
+	struct stage s;
+
+	stage_open(&s, "auto", 1000, NULL);
+	read_all(&s, one, 0, 1000, 2, 50);
+	read_all(&s, other, 0, 500, 2, 50);
+	cr_assert(describes(&s, "searching\nthe last opens come in no order that is known\n"));
+	stage_close(&s);
+}
+
 Test(view, describes_itself)
 {
 	dl_cleanup(sequence_unrefp) struct sequence *q = torch_sequence(1000, word_of(7, 3), 0);
