@@ -26,7 +26,7 @@ static void roll_over(struct tracker *t, const struct hypothesis *h)
 	struct follow *f;
 
 	rule.perhaps = false;
-	if (main->again && !follow_mostly_read(main))
+	if (main->again && !follow_nearly_done(main))
 		rule.number = main->rule.number;
 	if (follow_from(t, h->list, &rule, h->since, 0, &f) < 0)
 		return;

@@ -217,6 +217,13 @@ void hypotheses_next(struct tracker *t)
 	add_firsts_now(t, main->course.list);
 }
 
+/* The first opens may be lost, or left out by a program that has the files already.  In small
+ * datasets others lie there by chance. */
+static uint32_t beginning_of(struct scale scale)
+{
+	return scale.step * DL_MIN(scale.n / 64, (uint32_t)FOLLOW_WINDOW);
+}
+
 bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, bool anywhere,
 		     sample_id id)
 {
@@ -231,10 +238,9 @@ bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, boo
 			continue;
 		p = positions_first(&h->positions, index);
 		if (h->score.bits <= 0.0f) {            /* it starts anew */
-			if (anywhere)
-				score_restart(&h->score, scale);
-			else
-				h->score.lanes = 0;
+			score_restart(&h->score, scale);
+			if (!anywhere)
+				score_restart_below(&h->score, beginning_of(scale));
 			h->since = t->opens - 1;
 		}
 		continued |= score_open(&h->score, p, scale);

@@ -189,6 +189,20 @@ void score_restart(struct score *s, struct scale scale)
 		s->runs[i] = 0;
 }
 
+void score_restart_below(struct score *s, uint32_t below)
+{
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < s->lanes; i++) {
+		if (s->tails[i] >= below)
+			continue;
+		s->tails[left] = s->tails[i];
+		s->moved[left] = s->moved[i];
+		s->runs[left++] = s->runs[i];
+	}
+	s->lanes = left;
+}
+
 uint32_t score_start(const struct score *s, uint32_t step)
 {
 	uint32_t lowest = UINT32_MAX;

@@ -43,6 +43,8 @@ bool score_agrees(const struct score *s, uint32_t position, struct scale scale);
 /* While there is no evidence only the newest lanes are kept, of few samples few: any of them may be
  * the start.  Where many workers take turns, each comes to its own again once all have. */
 void score_restart(struct score *s, struct scale scale);
+/* Of these lanes only those that may be its beginning. */
+void score_restart_below(struct score *s, uint32_t below);
 /* Where the lowest lane that went on began (0: none did). */
 uint32_t score_start(const struct score *s, uint32_t step);
 /* The lowest and highest tail of the lanes that went on within the last 64 opens, and not but once,

@@ -68,18 +68,18 @@ class Run:
     def belief(self):
         return os.getxattr(self.at, "user.dlfs.belief").decode()
 
-    def believed(self):
-        """Keras has the same order in each epoch."""
-        return re.findall(r"; epoch (\d+)", self.belief()), self.mount.order()
+    def is_followed(self):
+        """This epoch, that is, and not still the last one, near its end."""
+        at = re.findall(r"position (\d+) of (\d+)", self.belief())
+        return believes(self.mount) and any(int(p) < 0.7 * int(n) for p, n in at)
 
     def step(self):
         self.batch += 1
         if self.batch == FOUND_AT and self.shared["patient"]:
             with contextlib.suppress(SystemExit):
-                wait_for("an order", lambda: believes(self.mount) and self.believed() !=
-                         self.shared.get(("believed", self.epoch - 1)), self.shared["patience"])
+                wait_for("an order", self.is_followed, self.shared["patience"])
         if self.batch == FOUND_AT + 2:
-            self.shared["believed", self.epoch] = self.believed()
+            self.shared["order", self.epoch] = self.mount.order()
             self.shared["belief", self.epoch] = self.belief()
 
     def end(self):
@@ -373,7 +373,7 @@ def judge(run, opens, what, found):
     start = run.shared.get("begin", 0.0)
     for e in range(EPOCHS):
         end = run.shared["end", e]
-        _, order = run.shared.get(("believed", e), ([], []))
+        order = run.shared.get(("order", e), [])
         belief = run.shared.get(("belief", e), "")
         share = forward(order, [o for o in opens.seen if start < o[0] <= end and o[2].startswith("train/")],
                         reach_of(what, belief))
