@@ -209,7 +209,7 @@ static void take_opens(struct engine *e, const struct fact *f, size_t count)
 	planner_order(e);
 	for (size_t i = 0; i < count; i++)
 		if (f[i].kind == FACT_OPEN)
-			plan_used(e->plan, f[i].id, f[i].time);
+			plan_used(e->plan, f[i].id, f[i].number, f[i].time);
 }
 
 /* The plan has as much room as others leave to it now.  Once the end has begun the source may be

@@ -134,10 +134,14 @@ void plan_courses(struct plan *p, const struct course *courses, size_t count, ui
 
 /* --- Other facts ---------------------------------------------------------------------- */
 
-void plan_used(struct plan *p, sample_id id, uint64_t now)
+void plan_used(struct plan *p, sample_id id, uint32_t pid, uint64_t now)
 {
 	struct held *h = held_find(p, id);
 
+	p->readers[pid % PLAN_READERS].pid = pid;
+	p->readers[pid % PLAN_READERS].last = id;
+	if (h)
+		h->reader = pid;
 	p->now = now;
 	p->quiet_at = now + PLAN_QUIET_NS;
 	p->opens++;
@@ -149,11 +153,14 @@ void plan_used(struct plan *p, sample_id id, uint64_t now)
 
 void plan_late(struct plan *p, sample_id id)
 {
-	const struct held *h = held_find(p, id);
+	struct held *h = held_find(p, id);
 
 	plan_expect(p, p->now);        /* his open may not have been seen */
 	if (h && h->wants && h->state == HELD_FETCHING)
 		lead_grow(p);
+	/* It is brought without us.  His open, of which we hear later, takes the want away. */
+	if (h && h->state == HELD_WAIT && h->failures == 0)
+		held_await(p, h, p->asked + RETRY_NS);
 }
 
 bool plan_lost(struct plan *p, sample_id id)

@@ -8,7 +8,7 @@
  *     LEAD    needed ahead by some course
  *     KEPT    used, and kept for the next epoch
  *     SPENT   used, goes early when room is needed, but not before its reader is done
- *             with it (its stream opened SPENT_OPENS more files, or SPENT_NS passed)
+ *             with it (he opened another, and all SPENT_OPENS; or SPENT_NS passed)
  *
  *     STALE   was wanted once, by a course that is gone or has passed it: goes first when room
  *             is needed
@@ -89,7 +89,8 @@ void plan_grown(struct plan *p, uint32_t count, uint64_t total_bytes);
 /* The courses as they are now (borrowed until the next call of the tracker; the plan keeps
  * refs of what it needs).  Call after each batch of opens. */
 void plan_courses(struct plan *p, const struct course *courses, size_t count, uint64_t now);
-void plan_used(struct plan *p, sample_id id, uint64_t now);     /* a reader opened it */
+/* A reader opened it; pid 0: not known which. */
+void plan_used(struct plan *p, sample_id id, uint32_t pid, uint64_t now);
 void plan_late(struct plan *p, sample_id id);                   /* it was not there */
 bool plan_lost(struct plan *p, sample_id id);   /* dropped by the kernel; false: by the plan */
 /* What is being fetched has another size than the plan was told when it asked. */

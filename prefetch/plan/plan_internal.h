@@ -20,6 +20,7 @@
 #define PLAN_WORDS (TRACKER_WIDEST / 64 + 2)
 #define PLAN_WARM 1024                 /* ids that are asked for at once */
 #define PLAN_BATCH 16                  /* positions whose fetches are sorted by id */
+#define PLAN_READERS 256               /* what each of these opened last is known */
 
 struct link { struct link *prev, *next; };
 
@@ -63,6 +64,7 @@ struct held {
 	uint64_t size;
 	uint64_t stamp;                /* SPENT: when it was used; WAIT: not before */
 	uint64_t opens;                /* SPENT: plan.opens when it was used */
+	uint32_t reader;               /* the process that opened it last; 0: not known */
 	sample_id id;
 	enum held_state state;
 	enum held_role role;
@@ -132,6 +134,7 @@ struct plan {
 	uint32_t target;               /* samples of lead a course */
 	uint64_t opens;                /* opens seen; and their number when the target last moved */
 	uint64_t opens_grown, opens_shrunk;
+	struct { uint32_t pid; sample_id last; } readers[PLAN_READERS];        /* by pid */
 	uint64_t now, asked;           /* times of the last fact that had one, and of plan_next() */
 	bool source_idle, blocked;     /* blocked: a fetch waits for room */
 

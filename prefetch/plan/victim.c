@@ -6,17 +6,51 @@
 
 static struct held *held_of(struct link *l) { return dl_container_of(l, struct held, in); }
 
-/* Or may a reader be in the middle of it? */
+/* Its reader has opened another file since, as far as is known.  Who has not may have to wait for a
+ * processor while others open many. */
+static bool is_left(const struct plan *p, const struct held *h)
+{
+	uint32_t at = h->reader % PLAN_READERS;
+
+	return h->reader == 0 || p->readers[at].pid != h->reader || p->readers[at].last != h->id;
+}
+
+/* Or may a reader be in the middle of it?  One may have several threads. */
 static bool is_read(const struct plan *p, const struct held *h, uint64_t now)
 {
-	return p->opens >= h->opens + PLAN_SPENT_OPENS || now >= h->stamp + PLAN_SPENT_NS;
+	return (p->opens >= h->opens + PLAN_SPENT_OPENS && is_left(p, h)) ||
+	       now >= h->stamp + PLAN_SPENT_NS;
 }
 
 uint64_t victim_ready_at(const struct plan *p)
 {
-	if (link_empty(&p->spent_list))
-		return PLAN_NEVER;
-	return held_of(p->spent_list.next)->stamp + PLAN_SPENT_NS;
+	uint64_t spent = link_empty(&p->spent_list) ? PLAN_NEVER :
+			 held_of(p->spent_list.next)->stamp + PLAN_SPENT_NS;
+
+	_Static_assert(PLAN_QUIET_NS >= PLAN_SPENT_NS, "by then all is read that is kept");
+	return p->quiet_at > p->asked ? DL_MIN(spent, p->quiet_at) : spent;
+}
+
+/* The oldest that its reader has left; else the oldest. */
+static struct held *oldest_left(const struct plan *p, const struct link *list)
+{
+	struct link *l = list->next;
+
+	for (unsigned n = 0; n < LOOK_BACK && l != list; n++, l = l->next)
+		if (is_left(p, held_of(l)))
+			return held_of(l);
+	return held_of(list->next);
+}
+
+/* Of a class, the one used last that is read: its next use is furthest. */
+static struct held *last_read(const struct plan *p, int class, uint64_t now)
+{
+	const struct link *list = &p->kept_list[class];
+	struct link *l = list->prev;
+
+	while (l != list && !is_read(p, held_of(l), now))
+		l = l->prev;                   /* SPENT_OPENS steps at most, and one a reader */
+	return l == list ? NULL : held_of(l);
 }
 
 /* The class that is cheapest to fetch again, byte for byte. */
@@ -30,19 +64,6 @@ static int cheapest(const struct plan *p)
 	return best;
 }
 
-/* Of the cheapest the one used last that is read: its next use is furthest. */
-static struct held *kept_victim(struct plan *p, uint64_t now)
-{
-	int i = cheapest(p);
-	struct link *l = i < 0 ? NULL : p->kept_list[i].prev;
-
-	if (!l)
-		return NULL;
-	while (l != &p->kept_list[i] && !is_read(p, held_of(l), now))
-		l = l->prev;                   /* SPENT_OPENS steps at most */
-	return held_of(l == &p->kept_list[i] ? l->prev : l);
-}
-
 /* More than a quarter of the room is not worth that a reader has not finished; where samples come
  * in pieces, and nearly all of the room is for what is to come, more than a sixteenth. */
 static uint64_t spent_max(const struct plan *p)
@@ -50,12 +71,30 @@ static uint64_t spent_max(const struct plan *p)
 	return p->limits.room / (plan_in_pieces(p) ? 16 : 4);
 }
 
+static struct held *kept_victim(struct plan *p, bool force, uint64_t now)
+{
+	struct held *best = NULL, *h;
+	int class = -1;
+
+	for (int i = 0; i < PLAN_CLASSES; i++)
+		if (class < 0 || p->dear[i] < p->dear[class]) {
+			h = last_read(p, i, now);
+			best = h ? h : best;
+			class = h ? i : class;
+		}
+	class = best ? -1 : cheapest(p);
+	if (class >= 0 && (force || p->kept + p->spent > spent_max(p)))
+		best = oldest_left(p, &p->kept_list[class]);
+	return best;
+}
+
 static struct held *spent_victim(struct plan *p, bool force, uint64_t now)
 {
-	struct held *h = held_of(p->spent_list.next);
+	struct held *h;
 
 	if (link_empty(&p->spent_list))
 		return NULL;
+	h = oldest_left(p, &p->spent_list);
 	return force || is_read(p, h, now) || p->spent > spent_max(p) ? h : NULL;
 }
 
@@ -108,7 +147,7 @@ struct held *victim_pick(struct plan *p, enum victim_reach reach, uint64_t due, 
 	spent = spent_victim(p, reach == VICTIM_ANY, now);
 	if (spent || reach == VICTIM_SPENT)
 		return spent;
-	kept = kept_victim(p, now);
+	kept = kept_victim(p, reach == VICTIM_ANY, now);
 	if (kept && p->kept > lead_kept_share(p))
 		return kept;
 	lead = lead_victim(p, &lead_due);
@@ -127,10 +166,11 @@ static void swap(struct plan *p, const struct held *h, uint64_t share)
 
 	for (unsigned n = 0; n < SWAPS && p->kept + h->size > share; n++) {
 		int i = cheapest(p);
+		struct held *out = i < 0 ? NULL : last_read(p, i, p->now);
 
-		if (i < 0 || dear <= p->dear[i] + p->dear[i] / 2)
+		if (!out || dear <= p->dear[i] + p->dear[i] / 2)
 			return;
-		held_change(p, held_of(p->kept_list[i].prev), HELD_READY, ROLE_STALE);
+		held_change(p, out, HELD_READY, ROLE_STALE);
 	}
 }
 

@@ -13,8 +13,8 @@ Test(plan, fetches_the_lead_in_order_of_need, .init = setup)
 		cr_assert_eq(got[i], i);
 	job_open(&sc.j, 0);
 	job_open(&sc.j, 1);
-	plan_used(p, 0, 1);
-	plan_used(p, 1, 1);
+	plan_used(p, 0, 0, 1);
+	plan_used(p, 1, 0, 1);
 	scene_tell(&sc, 1);
 	cr_assert_eq(run(p, 1, got, 32), 2);
 	cr_assert_eq(got[0], 10);
@@ -52,7 +52,7 @@ Test(plan, may_want_one_sample_very_often, .init = setup)
 	for (uint32_t i = 0; i < MAX; i++) {
 		cr_assert(plan_held(p, 0), "it is needed at %u", i);
 		job_open(&sc.j, i);
-		plan_used(p, 0, i);
+		plan_used(p, 0, 0, i);
 		scene_tell(&sc, i);
 		run(p, i, NULL, 0);
 	}
@@ -99,7 +99,7 @@ Test(plan, runs_on_into_the_next_epoch, .init = setup)
 		cr_assert(plan_held(p, i < 5 ? 995 + i : sc.j.course.next->at[i - 5]));
 	for (unsigned i = 995; i < 1000; i++) {
 		job_open(&sc.j, i);
-		plan_used(p, i, 1);
+		plan_used(p, i, 0, 1);
 	}
 	job_roll(&sc.j, NULL);
 	scene_tell(&sc, 2);
@@ -242,7 +242,7 @@ Test(plan, losses_shrink_the_lead_and_late_reads_deepen_it, .init = setup)
 	cr_assert_not(plan_held(p, 3));
 
 	for (unsigned i = 0; i < 100; i++) {
-		plan_used(p, i, i);
+		plan_used(p, i, 0, i);
 		job_open(&sc.j, i);
 	}
 	scene_tell(&sc, 100);
@@ -264,7 +264,7 @@ Test(plan, a_loss_of_what_was_kept_says_nothing_of_the_lead, .init = setup)
 	scene_tell(&sc, 0);
 	run(p, 0, NULL, 0);
 	for (unsigned i = 0; i < 10; i++) {
-		plan_used(p, i, i);
+		plan_used(p, i, 0, i);
 		job_open(&sc.j, i);
 	}
 	scene_tell(&sc, 100);
@@ -328,7 +328,7 @@ Test(plan, keeps_what_is_dearest_a_byte, .init = setup)
 		scene_tell(&sc, i * CLOCK_S);
 		run(p, i * CLOCK_S, NULL, 0);
 		job_open(&sc.j, i);
-		plan_used(p, i, i * CLOCK_S);
+		plan_used(p, i, 0, i * CLOCK_S);
 	}
 	for (unsigned i = 0; i < 980; i++)
 		*(sizes[i] < SIZE ? &small : &large) += plan_held(p, i);
@@ -348,7 +348,7 @@ Test(plan, fills_uniformly_while_nothing_is_known, .init = setup)
 	plan_fill(p, false);
 	cr_assert_eq(run(p, 0, NULL, 0), 0, "nobody said so");
 	plan_fill(p, true);
-	plan_used(p, 3999, 0);
+	plan_used(p, 3999, 0, 0);
 	cr_assert_eq(run(p, PLAN_QUIET_NS - 1, NULL, 0), 0, "a reader goes first");
 	cr_assert_eq(plan_wake(p), PLAN_QUIET_NS);
 	run(p, PLAN_QUIET_NS, NULL, 0);
@@ -405,7 +405,7 @@ Test(plan, a_new_next_epoch_replaces_the_old_one, .init = setup)
 	job_roll(&sc.j, NULL);                 /* and positions count on */
 	for (unsigned i = 0; i < 50; i++) {
 		job_open(&sc.j, i);
-		plan_used(p, sc.j.course.sequence->at[i], 2);
+		plan_used(p, sc.j.course.sequence->at[i], 0, 2);
 		scene_tell(&sc, 2);
 		run(p, 2, NULL, 0);
 	}

@@ -38,7 +38,7 @@ static void read_epoch(struct scene *sc, struct plan *p, uint32_t n, uint32_t lo
 			check(p);
 		}
 		job_open(&sc->j, i);
-		plan_used(p, i, now);
+		plan_used(p, i, 0, now);
 	}
 }
 
@@ -179,7 +179,7 @@ Test(plan_keep, forgets_one, .init = setup)
 	plan_dropped(p, 3);
 	check(p);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
-	plan_used(p, 0, 0);
+	plan_used(p, 0, 0, 0);
 	s = plan_next(p, 0);
 	cr_assert(s.verb == PLAN_FETCH && s.id == 3, "it is still needed");
 	scene_end(&sc);
@@ -205,7 +205,7 @@ Test(plan_keep, forgets_all, .init = setup)
 	}
 	cr_assert_eq(plan_report(p).held, 0);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_IDLE, "nobody reads");
-	plan_used(p, 0, 0);
+	plan_used(p, 0, 0, 0);
 	cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH, "they are still needed");
 	scene_end(&sc);
 }
@@ -230,7 +230,7 @@ Test(plan_keep, fills_no_more_after_forgetting_until_somebody_reads, .init = set
 	plan_limits_changed(p, &less); /* as others' need of memory does, again and again */
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
 	cr_assert(!plan_report(p).filling);
-	plan_used(p, 7, PLAN_QUIET_NS * 100);
+	plan_used(p, 7, 0, PLAN_QUIET_NS * 100);
 	cr_assert(plan_report(p).filling, "as soon as it is quiet");
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 101, NULL, 0), 1000);
 	plan_free(p);
@@ -283,7 +283,7 @@ Test(plan_keep, fetches_no_more_after_forgetting_until_somebody_reads, .init = s
 	cr_assert_eq(plan_warm(p, &asked, 1), 1);
 	cr_assert_eq(run(p, PLAN_QUIET_NS * 100, NULL, 0), 1);
 	check(p);
-	plan_used(p, 0, PLAN_QUIET_NS * 100);
+	plan_used(p, 0, 0, PLAN_QUIET_NS * 100);
 	cr_assert_gt(run(p, PLAN_QUIET_NS * 100, NULL, 0), 0);
 	scene_end(&sc);
 }
@@ -307,4 +307,50 @@ Test(plan_keep, goes_on_once_somebody_waits_or_is_about_to_come, .init = setup)
 		cr_assert_eq(plan_next(p, 0).verb, PLAN_FETCH);
 		scene_end(&sc);
 	}
+}
+
+/* Little room, and a processor that others have: between its open and its read a reader may wait
+ * while others open many. */
+Test(plan_keep, what_a_reader_has_opened_stays_until_he_goes_on, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(40 * SIZE, 0, 4, 2000), in_order(2000));
+
+	scene_tell(&sc, 0);
+	run(p, 0, NULL, 0);
+	for (sample_id i = 0; i < 200; i++) {
+		uint32_t pid = i == 3 || i == 150 ? 7 : 50 + i % 3;
+
+		job_open(&sc.j, i);
+		scene_tell(&sc, i);
+		plan_used(p, i, pid, i);
+		run(p, i, NULL, 0);
+		cr_assert(plan_held(p, i), "%u went at once", i);
+		cr_assert(i < 3 || i >= 150 || plan_held(p, 3), "gone after %u opens", i - 3);
+	}
+	cr_assert(!plan_held(p, 3), "its reader has opened another");
+	scene_end(&sc);
+}
+
+/* Of whom waits for a sample we hear before we hear of his open. */
+Test(plan_keep, what_is_brought_without_us_is_not_fetched_again, .init = setup)
+{
+	struct scene sc;
+	struct plan *p = scene_start(&sc, plan_of(200 * SIZE, 100, 4, 2000), in_order(2000));
+	struct plan_step s;
+	sample_id late;
+
+	scene_tell(&sc, 0);
+	do {                           /* so far ahead it wants several at once */
+		s = plan_next(p, 0);
+		cr_assert_eq(s.verb, PLAN_FETCH);
+		plan_fetched(p, s.id, 1);
+	} while (s.id != 70);
+	plan_late(p, 72);
+	cr_assert_eq(run(p, 0, NULL, 0), 100u - 71 - 1);
+	cr_assert(!plan_held(p, 72));
+	cr_assert_eq(plan_wake(p), CLOCK_S);
+	cr_assert_eq(run(p, CLOCK_S, &late, 1), 1u, "who waited has opened nothing");
+	cr_assert_eq(late, 72u);
+	scene_end(&sc);
 }

@@ -31,7 +31,7 @@ static void read_one(struct scene *sc, uint32_t position, uint64_t now)
 
 	cr_assert(plan_held(sc->p, id), "%u at %u is not there", (unsigned)id, position);
 	job_open(&sc->j, position);
-	plan_used(sc->p, id, now);
+	plan_used(sc->p, id, 0, now);
 	scene_tell(sc, now);
 }
 
@@ -88,7 +88,7 @@ Test(plan_pieces, stay_for_the_last_readers_of_an_epoch, .init = setup)
 		count += run(p, N + i, NULL, 0);
 		cr_assert(plan_held(p, both[0].sequence->at[i]), "%u is not there", i);
 		job_open(&sc.j, i);
-		plan_used(p, both[0].sequence->at[i], N + i);
+		plan_used(p, both[0].sequence->at[i], 0, N + i);
 	}
 	for (uint32_t i = late; i < N; i++)
 		cr_assert(i % 4 != 3 || plan_held(p, old.course.sequence->at[i]), "%u is gone", i);

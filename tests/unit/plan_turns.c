@@ -4,7 +4,7 @@
 static void read_at(struct scene *sc, uint32_t position, uint64_t now)
 {
 	job_open(&sc->j, position);
-	plan_used(sc->p, sc->j.course.sequence->at[position], now);
+	plan_used(sc->p, sc->j.course.sequence->at[position], 0, now);
 	scene_tell(sc, now);
 }
 

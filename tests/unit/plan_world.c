@@ -87,7 +87,7 @@ static unsigned read_epoch(struct world *w, unsigned workers)
 				for (unsigned t = 0; t < LATENCY; t++)
 					world_tick(w);
 			}
-			plan_used(w->p, id, w->now * CLOCK_MS);
+			plan_used(w->p, id, 0, w->now * CLOCK_MS);
 			job_open(j, position);
 			scene_tell(&w->scene, w->now * CLOCK_MS);
 			world_tick(w);
@@ -126,7 +126,7 @@ Test(plan_world, keeps_as_much_of_an_epoch_as_it_has_room_for, .init = setup)
 			uint64_t now = (epoch * 2000 + i) * CLOCK_S;
 
 			fetched += run(p, now, NULL, 0);
-			plan_used(p, sc.j.course.sequence->at[i], now);
+			plan_used(p, sc.j.course.sequence->at[i], 0, now);
 			job_open(&sc.j, i);
 			scene_tell(&sc, now);
 		}
@@ -165,7 +165,7 @@ Test(plan_world, two_jobs_on_one_order_share_their_fetches, .init = setup)
 			if (i < 10 * k || at >= 2000)
 				continue;
 			cr_assert(i == 0 || plan_held(p, order->at[at]), "job %u at %u", k, at);
-			plan_used(p, order->at[at], i * CLOCK_S);
+			plan_used(p, order->at[at], 0, i * CLOCK_S);
 			job_open(&jobs[k], at);
 		}
 		jobs_tell(p, jobs, 2, i * CLOCK_S);
@@ -188,7 +188,7 @@ Test(plan_world, a_spent_sample_stays_until_it_is_read, .init = setup)
 	for (unsigned i = 0; i < 60; i++) {
 		job_open(&sc.j, i);
 		scene_tell(&sc, 0);
-		plan_used(p, i, 0);
+		plan_used(p, i, 0, 0);
 		run(p, 0, NULL, 0);
 		if (i >= 40)
 			cr_assert(plan_held(p, i - 10), "%u went too early", i - 10);
@@ -209,7 +209,7 @@ Test(plan_world, a_tiny_room_does_not_wait_for_what_is_spent, .init = setup)
 		cr_assert(plan_held(p, i), "%u is not there", i);
 		job_open(&sc.j, i);
 		scene_tell(&sc, 0);
-		plan_used(p, i, 0);
+		plan_used(p, i, 0, 0);
 		run(p, 0, NULL, 0);
 	}
 	scene_end(&sc);
@@ -260,7 +260,7 @@ static void chaos_read(struct chaos *c, struct job *j)
 		return;
 	if (rnd(50) == 0)
 		plan_late(c->p, j->course.sequence->at[position]);
-	plan_used(c->p, j->course.sequence->at[position], c->now);
+	plan_used(c->p, j->course.sequence->at[position], 0, c->now);
 	job_open(j, position);
 	if (rnd(100) == 0) {                   /* given up, or moved */
 		j->course.front = DL_MIN(j->course.front + rnd(100), length);
