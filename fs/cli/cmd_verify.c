@@ -18,9 +18,10 @@ static int check_folder(const char *folder)
 
 	if (r > 0)
 		return CLI_OK;
-	return cli_fail(CLI_FAILED, "%s is no store of dlfs: %s", folder,
-			r == 0 || r == -ENOTEMPTY || r == -ENOTDIR ?
-			"give the folder that was store.path" : strerror(-r));
+	if (r < 0 && r != -ENOTEMPTY && r != -ENOTDIR)
+		return cli_fail(CLI_FAILED, "%s cannot be read: %s", folder, strerror(-r));
+	return cli_fail(CLI_FAILED, "%s is no store of dlfs: give the folder that was store.path",
+			folder);
 }
 
 static int open_store(const char *folder, struct disk **ret)
