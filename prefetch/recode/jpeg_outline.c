@@ -147,19 +147,25 @@ static uint64_t samples_of(const struct jpeg_outline *o)
 }
 
 /* Coefficients twice (read, coded) with something to spare, luma's pixels twice with sums for a
- * third of their rows, and the result.  Scaled: lines of floats, and planes of full size; and what
- * the decoder keeps of several scans.
+ * third of their rows, and the result.  Scaled: lines of floats, as many as the decoder's own
+ * reduction leaves, and planes of full size; and what the decoder keeps of several scans.  Its
+ * lines and tables, and the rest of a chunk, are there for the smallest, too.
  */
 struct recode_need jpeg_need(const struct jpeg_outline *o, unsigned width, unsigned height,
 			     size_t size)
 {
 	uint64_t pixels = (uint64_t)o->width * o->height, less = (uint64_t)width * height;
 	uint64_t samples = samples_of(o), several = o->scans > 1 ? samples * 2 : 0;
-	struct recode_need need = { .decoding = pixels * 3 + several };
+	uint64_t decoder = ((uint64_t)o->width + o->height) * 80 + 64 * KiB;
+	unsigned reduced = DL_MAX(2 * height + 2, o->height / 8 + 1);
+	uint64_t lines = (uint64_t)DL_MIN(reduced, o->height) * width;
+	uint64_t planes = less < pixels ? lines * 12 + less * 20 + several
+					: samples * 6 + pixels * 6;
 
-	need.coding = less < pixels ? less * 32 + several : samples * 6 + pixels * 6;
-	need.coding += size;
-	return need;
+	return (struct recode_need){
+		.coding = planes + decoder + size + MiB,
+		.decoding = pixels * 3 + several + decoder,
+	};
 }
 
 static enum recode_reason check(const struct jpeg_outline *o, const struct recode_limits *l)

@@ -7,6 +7,7 @@
 #endif
 
 #define ALIGNED 64
+#define LARGE 8                        /* a piece of more than an 8th of a chunk */
 #ifdef __SANITIZE_ADDRESS__
 #define CHUNK 0                        /* each piece by itself, so that its bounds are watched */
 #define KEEPS false
@@ -34,15 +35,18 @@ struct recode_room *recode_room_new(size_t kept)
 	return room;
 }
 
-static bool add_chunk(struct recode_room *room, size_t size)
+/* What is large has a chunk of its own, behind the latest one, of which the rest is of use yet. */
+static struct chunk *add_chunk(struct recode_room *room, size_t size)
 {
-	struct chunk *c = aligned_alloc(ALIGNED, size);
+	bool large = size > CHUNK / LARGE;
+	struct chunk *c = aligned_alloc(ALIGNED, large ? size : CHUNK);
+	struct chunk **at = large && room->latest ? &room->latest->before : &room->latest;
 
 	if (!c)
-		return false;
-	*c = (struct chunk){ .before = room->latest, .size = size, .used = sizeof(*c) };
-	room->latest = c;
-	return true;
+		return NULL;
+	*c = (struct chunk){ .before = *at, .size = large ? size : CHUNK, .used = sizeof(*c) };
+	*at = c;
+	return c;
 }
 
 static void drop_chunks(struct recode_room *room)
@@ -65,11 +69,10 @@ void *room_take(struct recode_room *room, size_t count, size_t size)
 	    || __builtin_add_overflow(all, sizeof(struct chunk) + ALIGNED, &all))
 		return NULL;
 	all = (all - sizeof(struct chunk)) / ALIGNED * ALIGNED;
-	if (!c || c->size - c->used < all) {
-		if (!add_chunk(room, DL_MAX(all + sizeof(struct chunk), (size_t)CHUNK)))
-			return NULL;
-		c = room->latest;
-	}
+	if (!c || c->size - c->used < all)
+		c = add_chunk(room, all + sizeof(struct chunk));
+	if (!c)
+		return NULL;
 	ret = (char *)c + c->used;
 	c->used += all;
 	return ret;

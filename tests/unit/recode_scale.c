@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include "prefetch/recode/recode.h"
 #include "prefetch/recode/resize.h"
 #include "tests/lib/picture.h"
@@ -109,6 +111,49 @@ Test(recode_scale, the_picture_is_the_same_but_smaller)
 			scale_one(p, 1, sides[j]);
 			scale_one(p, 0.95, sides[j]);
 		}
+}
+
+static size_t allocated(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* A room keeps what was taken, if it may. */
+static void check_need(struct picture p, unsigned to)
+{
+	dl_cleanup(buf_free) struct buf from = picture_make(p);
+	struct recode_want want = { .quality_ratio = 0.9, .max_short_side = to };
+	size_t before = allocated(), took;
+	struct recode_room *room = recode_room_new(SIZE_MAX);
+	struct recoded r;
+
+	cr_assert(room && recode_in(room, &want, from.at, from.len, &r) == RECODE_DONE);
+	free(r.data);
+	took = allocated() - before;
+	cr_assert_leq(took, recode_need(&want, from.at, from.len).coding, "%u to %u: %zu", p.width,
+		      to, took);
+	recode_room_free(room);
+}
+
+Test(recode_scale, no_more_memory_is_taken_than_was_said)
+{
+	static const unsigned sizes[][2] = {
+		{ 40, 40 }, { 100, 30 }, { 480, 130 }, { 900, 900 }, { 900, 500 }, { 1600, 405 },
+		{ 1600, 100 },
+	};
+
+	for (size_t i = 0; i < DL_COUNT(sizes); i++) {
+		struct picture p = {
+			.width = sizes[i][0], .height = sizes[i][0], .quality = 95, .h = 1, .v = 1,
+		};
+
+		check_need(p, sizes[i][1]);
+		p.h = p.v = 2;
+		p.progressive = true;
+		check_need(p, sizes[i][1]);
+	}
 }
 
 /* Its steps are too coarse for the floor.  Left alone it would be larger than all others. */
