@@ -131,11 +131,12 @@ def relative(mount, dataset, indices):
 
 
 def ready(mount, left, ahead=32):
-    """Wait until dlfs has the next samples, if it believes anything at all."""
+    """Wait until dlfs has the next samples, if it believes anything at all; no more of them than it
+    aims at, which is less while the kernel takes some away."""
     def enough():
         s = mount.stats()
         return s["order"]["state"] not in ("believed", "confirmed") or \
-            s["lead"] >= min(ahead, left) or left <= 0
+            s["lead"] >= min(ahead, left, s["lead_target"]) or left <= 0
     wait_for(f"a lead of {min(ahead, left)} (is {mount.stats()['lead']})", enough)
 
 
