@@ -221,7 +221,7 @@ void hypotheses_next(struct tracker *t)
  * datasets others lie there by chance. */
 static uint32_t beginning_of(struct scale scale)
 {
-	return scale.step * DL_MIN(scale.n / 64, (uint32_t)FOLLOW_WINDOW);
+	return DL_MIN(scale.n / 64, scale.step * FOLLOW_WINDOW);
 }
 
 bool hypotheses_open(struct tracker *t, struct hypothesis *at, size_t count, bool anywhere,
